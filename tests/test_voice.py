@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "benchmarks" / "README.md", ROOT / "action.yml"]
 SHOWN = [page for ending in ("html", "md", "js", "tex") for page in (ROOT / "src").rglob(f"*.{ending}")]
-CODE = [*(ROOT / "src").rglob("*.py"), *(ROOT / "examples").glob("*.py")]
+CODE = [*(ROOT / "src").rglob("*.py"), *(ROOT / "src").rglob("*.[ch]"), *(ROOT / "examples").glob("*.py")]
 
 PHRASES = {
     r"to repair\b": "Fix:",

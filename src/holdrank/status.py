@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 LEAST_DRAWS = 200  # of a bootstrap; fewer give no interval
 DRAWS = 1000  # of a bootstrap, by default
+AFTER_A_SIGNAL = 0.1  # seconds for a last step once Ctrl-C was pressed
 REPORT_SECONDS = 40.0  # for all steps of an analysis, by default
 TIERS_PRICED_UP_TO = 16
 """Up to this many items, an analysis attacks the tiers themselves. With more, it attacks the order below them: gaps and
@@ -157,6 +158,10 @@ class Clock:
             self._looks -= 1
         above = self._within is not None and self._within._look()
         return above or self.used_up
+
+    def for_last_step(self, seconds: float) -> Clock:
+        """Return this clock, or where it is over one for a short last step: some seconds, and fewer after Ctrl-C."""
+        return Clock(min(seconds, AFTER_A_SIGNAL) if self.interrupted else seconds) if self.over() else self
 
     def share(self, tasks: int) -> Clock:
         """Return a clock for the next of several tasks, so that none takes the time of later ones."""

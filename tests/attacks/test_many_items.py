@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from itertools import permutations
 
 import numpy as np
@@ -240,3 +241,29 @@ def test_candidates_of_many_items_stay_within_memory(monkeypatch):
     hr.attack(votes, hr.kemeny, hr.Distance(1 / 3160), time_limit=1)
     assert rooms
     assert max(rooms) <= 1 << 24
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("goal", [hr.Distance(0.1), hr.Distance(0.5), hr.Enters("14", 3)], ids=str)
+def test_bounds_told_on_the_way_hold_what_is_found(goal):
+    votes = hr.sample_votes(hr.Mallows(list(range(17)), phi=0.8), 60, rng=5)
+    told = []
+    found = hr.attack(votes, hr.kemeny, goal, time_limit=2, progress=lambda step: told.append(step.known))
+    assert told[0] == f"{votes.items[found.before.ranking.order[0]]} is first so far"
+    bounds = [text for text in told[1:] if text]
+    assert bounds, told
+    for text in bounds:
+        assert text.endswith("so far")
+        least, most = re.search(r"at least (\d+) votes", text), re.search(r"at most ([\d.]+) %", text)
+        assert least or most
+        assert least is None or int(least[1]) <= found.votes_needed, text
+        assert most is None or float(most[1]) >= 100 * found.lower - 0.1, text
+
+
+@pytest.mark.slow
+def test_a_search_that_is_over_says_what_is_proved_at_once(monkeypatch):
+    votes = hr.sample_votes(hr.Mallows(list(range(17)), phi=0.8), 60, rng=5)
+    late = hr.attack(votes, hr.kemeny, hr.Distance(0.5), time_limit=0.0)
+    assert late.votes_needed > 1
+    monkeypatch.setattr(engine, "MOST_SUBSETS", 17)  # the bound by means comes last then
+    assert hr.attack(votes, hr.kemeny, hr.Distance(0.5), time_limit=0.0).lower == late.lower

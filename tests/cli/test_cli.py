@@ -137,7 +137,7 @@ def test_stdin_is_a_dash(run):
         (["rank", "votes.soc", "--claim", "x"], 2, "check, report have it."),
         (["rank", "votes.soc", "--rul", "borda"], 2, "Did you mean one of: '--rule'"),
         (["help", "rank"], 2, "Did you mean '--help'?"),
-        (["verify", "battles.csv", "votes.soc"], 3, "holdrank: battles.csv: this is not JSON"),
+        (["verify", "battles.csv", "votes.soc"], 3, "holdrank: battles.csv, line 1, column 1: this is not JSON"),
     ],
 )
 def test_mistakes_get_one_clear_line_and_their_exit_code(args, code, words, run):
@@ -157,6 +157,23 @@ def test_bad_data_is_one_line_with_options_spelt_for_the_shell(run, tmp_path):
     assert err.startswith("holdrank: latin.csv, line 2: ")
     assert "--encoding latin-1" in err
     assert run("rank", "latin.csv", "--encoding", "latin-1", "-q")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "fix"),
+    [
+        (["leave-one-out", "battles.csv"], "with --by, or leave out ballots with --ballots"),
+        (["breakdown", "votes.soc", "--rule", "copeland", "--method", "exact"], "or --method search"),
+        (["rank", "votes.soc", "--rule", "bradley-terry", "--ties", "davidson"], "use --ties half"),
+        (["rank", "battles.csv", "--ties", "davidson", "--reweight"], "use --ties half or do not reweight"),
+    ],
+    ids=lambda words: words[0] if isinstance(words, list) else "",
+)
+def test_options_of_commands_are_spelt_for_the_shell_too(run, words, fix):
+    code, out, err = run(*words, "-q")
+    assert (code, out) == (2, "")
+    assert fix in err
+    assert '="' not in err
 
 
 def test_validate_lists_problems_and_the_total(run, tmp_path):

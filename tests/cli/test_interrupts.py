@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -40,6 +41,26 @@ cli.main()
 """
 
 
+# A command that is stopped once it has said a bound.
+BOUND = """
+import os, signal, sys
+from holdrank import cli
+from holdrank.cli.interrupts import watch
+
+keep, stopped = watch.keep, []
+
+def hear(step):
+    keep(step)
+    if "at least" in step.known and not stopped:
+        stopped.append(step)
+        os.kill(os.getpid(), signal.SIGINT)
+
+watch.keep = hear
+sys.argv = ["holdrank", *{words}, "-q", "--time-limit", "none"]
+cli.main()
+"""
+
+
 def ended(process, number=signal.SIGINT):
     """Send a signal; return the exit code and what was printed."""
     process.send_signal(number)
@@ -60,6 +81,8 @@ def folder(tmp_path_factory):
     rng = np.random.default_rng(0)
     votes = hr.Votes.from_ranks(np.array([rng.permutation(140) + 1 for _ in range(101)]))
     hr.write_votes(votes, path / "hard.soc")
+    near = hr.sample_votes(hr.Mallows(list(range(140)), phi=0.95), 40, rng=0)  # the ranking of all takes no time
+    hr.write_votes(near, path / "many.csv")
     (path / "votes.csv").write_text("rank1,rank2\na,b\na,b\nb,a\n", encoding="utf-8")
     return path
 
@@ -94,6 +117,25 @@ def test_searches_return_what_they_have(folder, command, told):
     code, out, err = ended(process)
     assert code == 130, err
     assert told in out
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["attack", "many.csv", "--distance", "0.4"], r"At least \d+ of 40 ballots must change"),
+        (["breakdown", "many.csv"], r"\d+ +at least [2-9]"),
+    ],
+    ids=["attack", "breakdown"],
+)
+def test_bounds_on_many_items_outlive_a_signal(folder, words, told):
+    process = started(folder, "-c", BOUND.format(words=words))
+    try:
+        out, err = process.communicate(timeout=120)
+    finally:
+        process.kill()
+    assert process.returncode == 130, err
+    assert re.search(told, out), out
+    assert "interrupted" in out
 
 
 def test_a_report_is_written_with_what_is_done_and_says_what_is_missing(folder):

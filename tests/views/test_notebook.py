@@ -195,3 +195,13 @@ def test_many_items_stay_one_short_line():
 def test_dir_lists_the_public_names():
     assert dir(hr) == sorted([*hr.__all__, "clusters", "paper", "plots", "report"])
     assert all(getattr(hr, name) is not None for name in dir(hr))
+
+
+@pytest.mark.parametrize("items", [5, 40])
+def test_a_frame_is_as_high_as_its_picture(items):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.random((items, 6)), [f"m{k}" for k in range(items)], list("uvwxyz"))
+    page = hr.paired_tests(hr.Votes.from_scores(table))._repr_html_()
+    frame = int(re.search(r"height:(\d+)px", page)[1])
+    drawn = float(re.search(r'viewBox="0 0 [\d.]+ ([\d.]+)"', html.unescape(page))[1])
+    assert drawn < frame < drawn + 60

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
+from html import escape
 
 import pytest
 
@@ -51,7 +52,7 @@ def test_a_board_of_battles_has_ratings_races_and_battles(arena):
     found = board(arena)
     assert {"rank", "item", "rating", "places", "chance", "overtake", "battles"} <= set(keys(found))
     assert column(found, "battles") == ["50", "99", "49"]  # a only met b, and so did c
-    assert [one.title for one in found["columns"] if one.key == "overtake"] == ["Battles to be overtaken"]
+    assert [one.title for one in found["columns"] if one.key == "overtake"] == ["Battles to lose the place"]
     record = copy.deepcopy(arena)
     known = {"lower": 0.01, "upper": 0.02, "needed": 2.0, "ties": 3.0}
     record["races"] = [{**known, "decides": 4.0, "sufficient": 4.0}, {**known, "decides": 3.0, "sufficient": 7.0}]
@@ -114,7 +115,7 @@ def test_banners_say_what_is_missing_why_and_how_to_get_it(arena):
     record["spec"]["time_limit"] = 40.0
     for name in ("gaps", "curves"):
         next(step for step in record["steps"] if step["name"] == name)["state"] = "cut short"
-    said = "Cut short by {} time limit of 40 s: battles at the gaps between tiers and breakdown curves."
+    said = "Cut short by {} time limit of 40 s: battles to cross the lines between tiers and breakdown curves."
     assert banners(record)[0].text.startswith(said.format("their share of the"))  # the whole took less
     record["steps"][-1]["seconds"] = 39.0
     (late,) = banners(record)
@@ -124,6 +125,28 @@ def test_banners_say_what_is_missing_why_and_how_to_get_it(arena):
     assert banners(record)[0].command == "holdrank report 'my votes; rm -rf.csv' --time-limit 200"
     record["votes"] |= {"source": "memory", "sha256": ""}
     assert banners(record)[0].command == "analyse(votes, Spec(time_limit=200))"
+
+
+def test_all_that_is_missing_is_one_list_with_its_reasons(arena):
+    record = copy.deepcopy(arena)
+    for step in record["steps"]:
+        step["state"] = "done"
+    late = {"gaps": "cut short", "audit": "failed", "removals": "interrupted", "reach": "cut short"}
+    for step in record["steps"]:
+        if step["name"] in late:
+            step |= {"state": late[step["name"]], "note": "no luck"}
+    record["reach"] = None
+    view = page_view(record)
+    assert view["missing"] == "Not computed, or left out"
+    lines = view["left_out"]
+    gaps = "Battles to cross the lines between tiers: cut short; bounds shown hold, but are wider than they could be."
+    assert gaps in lines
+    assert "What could mislead: failed: no luck." in lines
+    assert "The effect of removing items: interrupted." in lines
+    assert len([line for line in lines if line.startswith(("Reach", "Places within"))]) == 1
+    page = html(Analysis(record))
+    assert all(escape(line, quote=False) in page or escape(line) in page for line in lines)
+    assert '<details class="missing"' not in page
 
 
 def test_an_order_that_is_one_of_several_is_said_above_the_board():

@@ -170,7 +170,7 @@ def test_the_headline_says_whether_the_attack_ends_in_a_tie_or_in_another_winner
     four = ends(0.0003, 0.0004, 4, 4)
     tie = told([1, 2, 3], {**four, "after": [1, 1, 2]}, total=8931, form="battles", tiers=tiers)
     assert tie == (
-        "a is first, but fragile: changing 4 of 8,931 battles can let b share first place.",
+        "a is first, but fragile: changing 4 of 8,931 battles can tie it with b.",
         "Proven minimum: 3 are not enough.",
     )
     other = told([1, 2, 3], {**four, "after": [2, 1, 2]}, total=8931, form="battles", tiers=tiers)
@@ -181,7 +181,7 @@ def test_the_headline_says_whether_the_attack_ends_in_a_tie_or_in_another_winner
     assert unknown[1] == "Proven minimum: 3 are not enough."
     many = ends(0.03, 0.03, 3, 3)
     assert told([1, 2, 3], {**many, "after": [1, 1, 1]}, tiers=tiers) == (
-        "a is first; letting b and c share first place takes 3 of 100 votes.",
+        "a is first; tying it with b and c takes 3 of 100 votes.",
         "Proven minimum (3 %): 2 are not enough.",
     )
     assert told([1, 2, 3], {**many, "after": [2, 1, 1]}, tiers=tiers)[0] == (
@@ -215,16 +215,42 @@ def test_a_name_that_does_not_fit_the_headline_stands_below_it():
     names = ["GPT 4", "Platypus-2 Instruct (70B)", "c"]
     four = {**ends(0.0003, 0.0004, 4, 4), "after": [1, 1, 2]}
     said = told([1, 2, 3], four, total=8931, form="battles", tiers=tiers, names=names)
-    assert said[0] == "GPT 4 is first, but fragile: 4 of 8,931 battles let Platypus-2 Instruct (70B) share it."
+    assert said[0] == "GPT 4 is first, but fragile: 4 of 8,931 battles tie it with Platypus-2 Instruct (70B)."
     assert "Platypus" not in said[1]
-    names[1] = "Platypus-2 Instruct, the one with seventy billion"
+    names[1] = "Platypus-2 Instruct, the one with seventy-two billion"
     said = told([1, 2, 3], four, total=8931, form="battles", tiers=tiers, names=names)
-    assert said[0] == "GPT 4 is first, but fragile: 4 of 8,931 battles let another item share it."
-    assert said[1].startswith("Platypus-2 Instruct, the one with seventy billion then shares first place with GPT 4.")
+    assert said[0] == "GPT 4 is first, but fragile: changing 4 of 8,931 battles can tie it with another item."
+    assert said[1].startswith(
+        "Platypus-2 Instruct, the one with seventy-two billion then shares first place with GPT 4."
+    )
     one = {**ends(0.0, 0.0001, 1, 1), "after": [1, 1, 2]}
     assert told([1, 2, 3], one, total=8931, form="battles", tiers=tiers, names=["a" * 20, "b" * 12, "c"])[0] == (
-        f"{'a' * 20} is first, but fragile: 1 of 8,931 battles lets {'b' * 12} share it."
+        f"{'a' * 20} is first, but fragile: 1 of 8,931 battles ties it with {'b' * 12}."
     )
+
+
+def test_who_is_tied_is_one_sentence_in_both_senses():
+    four, tiers = ends(0.0003, 0.0004, 4, 4), {"ranks": [1, 2, 2]}
+    some = {"level": 0.95, "lower": [1, 2, 1]}
+    said = told([1, 2, 3], four, total=8931, form="battles", tiers=tiers, chance=some)[1]
+    assert said.endswith("Tied with a: no item in its tier; by chance, c could be first too (95 %).")
+    every = told([1, 2, 3], four, total=8931, tiers=tiers, chance={"level": 0.9, "lower": [1, 1, 1]})[1]
+    assert every.endswith("Tied with a: no item in its tier; by chance, every other item could be first too (90 %).")
+    alone = told([1, 2, 3], four, total=8931, tiers=tiers, chance={"level": 0.95, "lower": [1, 2, 2]})[1]
+    assert alone.endswith("Tied with a: no item, neither in its tier nor by chance (95 %).")
+    shared = told([1, 2, 3], four, total=8931, tiers={"ranks": [1, 1, 2]}, chance=some)[1]
+    assert shared.endswith("Tied for first: a and b, in one tier; by chance, c could be first too (95 %).")
+
+
+def test_who_gets_ahead_is_named_where_it_is_the_next_item():
+    four, tiers = {**ends(0.0003, 0.0004, 4, 4), "after": [1, 1] + [2] * 18}, {"ranks": [1] + [2] * 19}
+    six = {**ends(0.0006, 0.0007, 6, 6), "known": True}
+    names = [f"m{k}" for k in range(20)]
+    more = {"total": 8931, "form": "battles", "tiers": tiers, "names": names, "gaps": [six]}
+    assert "6 put m1 ahead of m0." in told(list(range(1, 21)), four, races=[six], **more)[1]
+    seven = {**ends(0.0007, 0.0008, 7, 7), "known": True}  # then somebody else takes fewer
+    for races in ([seven], [{**six, "known": False}], None):
+        assert "6 put another item ahead of m0." in told(list(range(1, 21)), four, races=races, **more)[1]
 
 
 def test_no_minimum_is_called_proven_where_the_headline_names_none():

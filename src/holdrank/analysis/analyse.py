@@ -58,6 +58,7 @@ from holdrank.rules.scores import copeland
 from holdrank.status import LEAST_DRAWS, TIERS_PRICED_UP_TO, Clock, Status
 from holdrank.votes.votes import Votes
 from holdrank.words.headlines import headline
+from holdrank.words.names import rule_name
 from holdrank.words.results import few_draws_text
 
 _MANY_ITEMS, _THRESHOLDS = 30, 60  # beyond this many items, tiers are compared at this many thresholds
@@ -66,7 +67,7 @@ _LEVEL = 0.95  # of tests
 _TOPMOST = 5  # gaps, and races, that have closer bounds from the start
 _AT_WORK = 0.95  # of the time limit; the rest is for what looks at no clock, such as writing the page
 _PILOT = 0.1  # of the time of a bootstrap, in which two samples must be ranked: else there will not be enough of them
-_CURVE_AT_ONCE, _FOR_A_CURVE = 100, 0.1  # beyond so many items, a curve in less than this part of the limit is empty
+_CURVE_AT_ONCE, _FOR_A_CURVE = 100, 0.1  # beyond this many items, a curve in less than this part of the limit is empty
 _POLISH = 0.6  # of the time limit, after which no bound is made closer
 
 
@@ -416,7 +417,7 @@ class _Run(Steps):
             try:
                 found = rule.run(self.votes, self._part.time_limit())
             except HoldrankError as error:  # a rule that these votes do not have
-                missing.append(f"no {name}: {error}")
+                missing.append(f"no {rule_name(name)}: {error.problem}")
                 continue
             self.record["others"].append(other_record(name, found, self.votes))
         self._remark("; ".join(missing))

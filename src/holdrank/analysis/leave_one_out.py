@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from holdrank.errors import UsageError, quote
+from holdrank.errors import Message, Option, UsageError, quote
 from holdrank.rankings import Floats, Ints, Ranking, hausdorff_ns
 from holdrank.rules.consensus import Consensus, Statistic, StatisticName, expect_seconds, expect_votes, name_of
 from holdrank.rules.merges import Robust, consensus_of, settled
@@ -29,6 +29,7 @@ from holdrank.words.names import order_text
 
 _TOLD = 5  # groups in the text
 _LONGEST = 60  # signs of the name of a ballot
+_OR_BALLOTS = Message(", or leave out ballots with ", Option("by", "ballot"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +231,7 @@ def leave_one_out(
 def _groups(votes: Votes, by: str | None) -> Groups:
     """Return the groups to leave out, at least two."""
     single = by == "ballot" and (votes.groups is None or votes.groups.of != "ballot")
-    known = _ballots(votes) if single else votes.expect_groups(by, otherwise=', or leave out ballots: by="ballot"')
+    known = _ballots(votes) if single else votes.expect_groups(by, otherwise=_OR_BALLOTS)
     if len(known) < 2:
         only = quote(known.names[0], 40) if len(known) else "none"
         raise UsageError(f"leave-one-out needs at least two groups; {quote(known.of, 40)} has only {only}")

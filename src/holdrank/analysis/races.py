@@ -60,11 +60,14 @@ class Prices:
         self._closer = 0  # rows that were refined
 
     def one_by_one(self, clock: Clock, say: Say, *, least: float = 0.0) -> None:
-        """Attack one goal after the other, each with its share of the time, but at least `least` seconds if left."""
+        """Attack one goal after the other, each with its share of the time, but at least `least` seconds if left.
+
+        An attack may take a moment longer than its time, so the last one begins early enough.
+        """
         for done, goal in enumerate(self.asked):
             left = clock.seconds_left() / (len(self.asked) - done)
             left = min(max(left, least), clock.seconds_left())
-            if left < _TOO_SHORT or clock.over():
+            if left < _TOO_SHORT or clock.over() or (done and clock.seconds_left() < 2 * least):
                 self.cut_short = Status.BETWEEN_TIME_LIMIT
                 self.rows.append({**dict.fromkeys(AMOUNTS), "known": False})
                 continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import Any
 
 from holdrank.analysis.records import SCHEMA, Record, mismatch, no_constant
 from holdrank.errors import InputError
@@ -42,12 +43,15 @@ class Analysis(Shown):
     @classmethod
     def from_json(cls, text: str | bytes, *, source: str = "") -> Analysis:
         """Return an analysis from its JSON; an error about JSON that does not fit the schema names its source."""
-        repair = "write the file with Analysis.to_json or `holdrank report -o result.json`"
+        repair = "give a result that `holdrank report -o result.json` or Analysis.to_json wrote"
         try:
             record = json.loads(text, parse_constant=no_constant)
             json.dumps(record, ensure_ascii=False).encode("utf-8")  # `to_json` must be able to write it again
         except (ValueError, RecursionError) as error:
-            raise InputError("this is not JSON", source=source, found=str(error)[:200], repair=repair) from error
+            where: dict[str, Any] = {"found": str(error)[:200]}
+            if isinstance(error, json.JSONDecodeError):
+                where = {"line": error.lineno, "column": error.colno}
+            raise InputError("this is not JSON", source=source, **where, repair=repair) from error
         problem = mismatch(record)
         if problem:
             raise InputError(f"this is not an analysis: {problem}", source=source, expected=SCHEMA, repair=repair)

@@ -20,18 +20,19 @@ from holdrank.attacks.mirror import is_symmetric
 from holdrank.attacks.plans import Progress
 from holdrank.attacks.results import Attack, Breakdown, columns
 from holdrank.attacks.whole import votes_needed
-from holdrank.errors import UsageError, quote, real_number, show
+from holdrank.errors import Message, Option, UsageError, quote, real_number, show
 from holdrank.rankings import Floats, Ranking
 from holdrank.rules.consensus import Consensus, Statistic, expect_seconds, name_of
 from holdrank.rules.merges import Robust, ballots_for, base_of, consensus_of, settled
 from holdrank.rules.metrics import Metric, MetricLike
 from holdrank.rules.registry import auto, rule_of
-from holdrank.status import Clock, Status
+from holdrank.status import Clock, Status, Step
 from holdrank.votes.changes import Change, ChangeName, change_of
 from holdrank.votes.models import Seed, seed_of
 from holdrank.votes.pairs import PairCounts
 from holdrank.votes.votes import Votes
 from holdrank.words.numbers import number
+from holdrank.words.results import first_so_far
 
 Method: TypeAlias = Literal["auto", "exact", "search", "bounds", "smooth", "paper"]
 
@@ -122,7 +123,7 @@ def breakdown(
     if method == "exact" and engine is None:
         raise UsageError(
             f"exact breakdowns are available for kemeny, borda, footrule and Robust of these, not for {name_of(T)}",
-            repair="use one of them, a Median, or method='search'",
+            repair=Message("use one of them, a Median, or ", Option("method", "search")),
         )
     if engine is None and method in ("auto", "search"):
         engine = inexact_engine(T, votes)
@@ -147,6 +148,7 @@ def breakdown(
     if engine is None:
         return _theorems(votes, T, at, far, before, started)
     case = Case(votes, T, before, Change.REPLACE, engine)
+    _tell_first(before, votes, progress)
     with Clock(_seconds_left(time_limit, started)) as clock:
         used = "smooth" if method == "smooth" else "search" if engine.by_search else "exact"
         curve = _curve(case, at, far, used, clock, time_limit, progress, started)
@@ -203,10 +205,18 @@ def attack(
     before = consensus_of(votes, T, time_limit)
     aim = goal.aim(before.ranking, votes.items)
     case = Case(votes, T, before, change, engine_for(aim, votes, T))
+    _tell_first(before, votes, progress)
     with Clock(_seconds_left(time_limit, started)) as clock:
         (answer,) = case.with_search(case.answers([aim], clock, progress), clock, time_limit, progress)
         status = case.status([answer], clock)
     return case.attack(answer, status, _notes(before, [answer]), perf_counter() - started)
+
+
+def _tell_first(before: Consensus, votes: Votes, progress: Progress | None) -> None:
+    """Report who is first, which is known before any bound."""
+    if progress is not None:
+        names = [votes.items[item] for item in before.ranking.buckets[0]]
+        progress(Step("attacks", 0, 1, first_so_far(*names)))
 
 
 def engine_for(aim: Aim, votes: Votes, T: Statistic) -> Engine:
@@ -379,7 +389,7 @@ def _far(T: Statistic, distance: MetricLike, method: str) -> TierDistance | Metr
     if isinstance(far, Metric) and method not in ("auto", "exact", "bounds"):
         raise UsageError(
             f"method={method!r} supports the distances hausdorff_ns and hausdorff_half, not {far.name}",
-            repair="use method='exact' or method='bounds'",
+            repair=Message("use ", Option("method", "exact"), " or ", Option("method", "bounds")),
         )
     return far
 

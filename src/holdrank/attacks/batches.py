@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from holdrank.arrays.tolerances import DECIMALS, TIED
-from holdrank.errors import LimitError, UsageError
+from holdrank.errors import LimitError, Message, Option, UsageError
 from holdrank.rankings import Floats, Ints, array_namespace
 from holdrank.rules.consensus import Statistic, name_of
 from holdrank.rules.merges import Merge, Robust
@@ -52,7 +52,7 @@ def all_orders(n: int) -> Ints:
     if n > MOST_ITEMS:
         raise LimitError(
             f"{n} items have {factorial(n):,} rankings; the limit is {MOST_ITEMS} items",
-            repair="keep fewer items, or use method='bounds' or 'exact', which do not list all rankings",
+            repair=Message("keep fewer items, or use ", Option("method", "auto"), ", which does not list all rankings"),
         )
     return closed(np.array(list(permutations(range(n)))).reshape(-1, n))
 

@@ -31,7 +31,7 @@ from holdrank.rules.consensus import (
 )
 from holdrank.rules.merges import Robust, consensus_of
 from holdrank.rules.registry import rule_of
-from holdrank.status import Clock, Status
+from holdrank.status import AFTER_A_SIGNAL, Clock, Status
 from holdrank.votes.changes import Change
 from holdrank.votes.forms.table import MAX_WEIGHT
 from holdrank.votes.votes import Votes
@@ -39,7 +39,6 @@ from holdrank.votes.votes import Votes
 _FOR_CHECKS = 0.3  # of the time left: not for the engine, but for running the statistic again
 _ONE_ROW = 1.2e-4  # seconds of work on one answer, once the engine has spoken: curves of many items have thousands
 _LAST_SEARCH = 1.0  # seconds to find any attack when the time is over and the engine has none
-_AFTER_A_SIGNAL = 0.1  # seconds for either, when Ctrl-C ended it
 _LAST_LOOK = 0.4  # seconds for such checks when the time is over
 _LAST_RUN = 2.0  # seconds for one run of the statistic then
 _MANY_VOTES = 1e8
@@ -205,7 +204,7 @@ class Case:
         key = tuple(part.tobytes() for part in (plan.removed, plan.ranks, plan.added, plan.scores) if part is not None)
         if key not in self._memo:  # one attack may serve many distances
             left = clock.seconds_left()
-            limit = None if math.isinf(left) else max(left, _LAST_RUN)
+            limit = None if math.isinf(left) else max(left, _last(clock, _LAST_RUN))
             self._memo[key] = consensus_of(plan.applied(self.votes), self.statistic, limit)
         after: Consensus = self._memo[key]
         attacked = partial(plan.applied, self.votes)
@@ -372,7 +371,7 @@ class Case:
 
 def _last(clock: Clock, seconds: float) -> float:
     """Return the seconds for final work once the time is over; fewer after Ctrl-C."""
-    return min(seconds, _AFTER_A_SIGNAL) if clock.interrupted else seconds
+    return min(seconds, AFTER_A_SIGNAL) if clock.interrupted else seconds
 
 
 def chained(answers: Sequence[Answer]) -> list[Answer]:

@@ -27,7 +27,7 @@ from holdrank.rules.registry import rule_of
 from holdrank.votes.votes import Votes
 
 _MOST_ENUMERATED = 8  # items: 40,320 targets
-_MOST_SUBSETS = 16  # items of the dynamic programme over (subset, flipped pairs)
+MOST_SUBSETS = 16  # items of the dynamic programme over (subset, flipped pairs)
 _MOST_CHAINED = 12  # items of the one over (subset, last item, flipped pairs)
 _TARGETS_AT_A_TIME = 128
 _EQUAL = 1e-12  # nearly uniform votes have thousands of targets that differ by rounding only
@@ -133,8 +133,8 @@ def theorem_bounds(
     upper = np.full(len(lower), inf)
     if median_of != "kendall":
         notes.append("upper: the theorem is about kemeny only")
-    elif votes.n > _MOST_SUBSETS:
-        notes.append(f"upper: not computed above {_MOST_SUBSETS} items")
+    elif votes.n > MOST_SUBSETS:
+        notes.append(f"upper: not computed above {MOST_SUBSETS} items")
     else:
         upper = _upper(_least_margins(_margins(votes, before)))
     valid = upper <= _share_of(votes, before) + 1e-12
@@ -213,7 +213,7 @@ def cheap_lower(votes: Votes, before: Ranking | None = None, *, quick: bool = Fa
     if not before.is_strict or before.n != votes.n:
         raise UsageError("the ranking must be strict and rank the items of the votes")
     margins = _margins(votes, before)
-    if votes.n > (_MOST_CHAINED if quick else _MOST_SUBSETS):
+    if votes.n > (_MOST_CHAINED if quick else MOST_SUBSETS):
         # The k flipped pairs cost at least the k smallest margins. Their mean can only rise with k, so the bound for k
         # flipped pairs also holds for more.
         smallest = np.sort(margins[np.triu_indices(votes.n, 1)])

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.status import Clock
 from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
+from holdrank.words.results import so_far
 
 _ONE_BY_ONE = 24  # numbers of votes tried one after the other, before larger and larger steps
 _TRIES = 60
@@ -67,6 +68,21 @@ FindWhole: TypeAlias = Callable[[Votes, Ranking, Sequence[Aim], Change, Sequence
 def plan_votes(plan: Plan) -> float:
     """Return how many votes a plan changes."""
     return max(float(plan.removed.sum()), float(plan.added.sum()))
+
+
+def known_so_far(votes: Votes, lower: float, upper: float, pairs: int = 0) -> str:
+    """Return bounds in shares as text while a search runs: whole votes that are needed, and a share that is enough."""
+    about = facts_of(votes)
+    if not votes.is_counts:
+        return so_far(lower, upper, about, pairs=pairs)
+    # How many whole votes are enough is known only after rounding.
+    return so_far(votes_needed(lower, votes.total), math.inf, about, share=upper, pairs=pairs)
+
+
+def facts_of(votes: Votes) -> dict[str, Any]:
+    """Return what sentences about a number of votes need, as in the record of votes."""
+    read = votes.reading
+    return {"counts": votes.is_counts, "total": votes.total, "format": read.format, "choices": read.choices}
 
 
 def votes_needed(lower: float, total: float) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from holdrank.rules.consensus import Consensus, Statistic
 
 _BALLOTS_SHOWN = 20
+_LONGEST_ORDER = 300  # characters; --json has it whole
 
 
 @click.command(cls=ReadingCommand)
@@ -178,6 +180,17 @@ def _write(found: Attack, output: str, quiet: bool) -> None:
         complain(f"wrote {show(output, 200)}")
 
 
+def in_brief(order: str) -> str:
+    """Return an order as text, without the end of a very long one.
+
+    Examples
+    --------
+    >>> in_brief("a > b > c"), len(in_brief("a > " * 1000)) <= 300
+    ('a > b > c', True)
+    """
+    return shorten(order, _LONGEST_ORDER, placeholder=" ...")
+
+
 def _print_attack(found: Attack, T: Statistic, among_all: str | None) -> None:
     click.echo(found.text())
     if among_all is not None:
@@ -197,11 +210,11 @@ def _print_attack(found: Attack, T: Statistic, among_all: str | None) -> None:
         taken, put = len(best.removed), len(best.added)
         shown = max(_BALLOTS_SHOWN - put, _BALLOTS_SHOWN // 2)
         for row in changes[: min(shown, taken)] + changes[taken:][: _BALLOTS_SHOWN - min(shown, taken)]:
-            table.add_row(*row)
+            table.add_row(*row[:-1], in_brief(row[-1]))
         click.echo()
         print_table("Removed (-) and added (+)", None, table)
         if more := len(changes) - table.row_count:
             click.echo(f"and {more:,} more ballots; --json lists all")
-        click.echo(f"\nbefore: {found.before.text()}\nafter:  {after.text()}")
+        click.echo(f"\nbefore: {in_brief(found.before.text())}\nafter:  {in_brief(after.text())}")
     settled = not found.status.is_exact and found.votes_to_decide == found.votes_sufficient < math.inf
     click.echo(settled_text(noun, found.lower, found.upper) if settled else str(found.status))

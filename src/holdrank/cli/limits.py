@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import monotonic
 
 _RESERVE = 0.06  # of the limit: Python's own start before the command, printing after the search
-_LEAST = 0.1  # of the limit: what searches get, however long reading takes
+_LEAST = 0.1  # of the limit: what searches get, no matter how long reading takes
 
 
 class CommandClock:

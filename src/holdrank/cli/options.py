@@ -167,9 +167,15 @@ def expect_ratings(rule: str, given: dict[str, Any]) -> None:
         raise click.UsageError(f"--{next(iter(given))} needs --rule bradley-terry, the only rule with ratings.")
 
 
+# Options of commands, not of reading, that messages name.
+_OTHER_OPTIONS = {name: f"--{name}" for name in ("by", "method", "ties")}
+
+
 def as_option(option: Option) -> str:
-    """Return the command-line spelling of a reader's option: ``rank=`` is ``--rank-column``."""
-    known = {one.name: one.opts[0] for one in READING_OPTIONS}
+    """Return the command-line spelling of an option in a message: ``rank=`` is ``--rank-column``."""
+    if option == Option("by", "ballot"):
+        return "--ballots"
+    known = {one.name: one.opts[0] for one in READING_OPTIONS} | _OTHER_OPTIONS
     if option.name not in known:
         return str(option)
     value = "all" if option.value is True else option.value
@@ -294,11 +300,11 @@ def time_option(what: str, default: float = TIME_LIMIT, *, from_start: bool = Tr
 
     Commands with `from_start` ask `command_clock` how much of it is left after reading.
     """
-    counted = f"start-up, reading and {what}" if from_start else what
+    counted = f"{what}; start-up and reading count too" if from_start else what
 
     def add(command: F) -> F:
         @click.option("--time-limit", type=Seconds(), default=default, show_default=f"{default:g}", metavar="SECONDS",
-                      help=f"Time limit in seconds, for {counted}; none for no limit.")  # fmt: skip
+                      help=f"Time limit in seconds for {counted}; none for no limit.")  # fmt: skip
         @wraps(command)
         def limited(*args: Any, time_limit: float, **kwargs: Any) -> Any:
             command_clock.begin()

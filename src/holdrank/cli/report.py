@@ -112,7 +112,8 @@ def report(file: str, outputs: tuple[str, ...], text: bool, rule: str, theta: fl
         if step["state"] != "done" and not quiet:
             complain(f"note: {step['name']}: {step['state']}; {show(step['note'], 200)}")
     if time_limit is not None and not quiet and any(step["state"] == "cut short" for step in found.record["steps"]):
-        complain(f"note: {more_time_text(time_limit, 'may finish what was cut short')}")
+        seconds = sum(step["seconds"] for step in found.record["steps"])
+        complain(f"note: {more_time_text(time_limit, 'may finish what was cut short', seconds)}")
     for output in outputs:
         if not quiet:
             complain(f"wrote {show(output, 200)}")

@@ -43,7 +43,7 @@ _STYLE: Data = {
     "pdf.fonttype": 42,
 }  # fmt: skip
 _UNDATED = {"svg": {"Date": None}, "pdf": {"CreationDate": None, "ModDate": None}, "png": {"Software": None}}
-_HINTED = 1.04  # on a screen, text may be so much wider than in print
+_HINTED = 1.04  # on a screen, text may be this much wider than in print
 _MARGIN = 3.0  # points around a drawing, what the layout of a figure leaves free
 _SMALLEST = 0.2  # smallest scale of a drawing that is still readable
 

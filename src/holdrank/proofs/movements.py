@@ -44,7 +44,7 @@ Near: TypeAlias = dict[int, tuple[Floats, Floats]]  # reference: how far each it
 # by exp(-G) * votes at most: G * exp(G) <= 2 / RIDGE.
 WIDEST = max(1.0, math.log(2 / RIDGE)) * 1.000001
 _ROUNDS = 16  # until a box closes
-_WIDE = 4.0  # an item that may move so far is loose: only the ridge holds it
+_WIDE = 4.0  # an item that may move this far is loose: only the ridge holds it
 _LOOSE_FROM = (4.0, 1.2, 0.5, 0.25)  # rough movements from which items start loose, tried one after the other
 _CELLS = 2_000_000  # numbers at a time
 

@@ -22,7 +22,7 @@ _GRID = 2.0**46
 _LARGEST = 60.0  # strengths on the grid whose differences are exact
 _STEPS = 150
 EQUAL = 1e-8  # of the range of the strengths, and at least of 1: closer ones are equal by definition
-_EDGE = 0.1  # of that: so near to the border nothing is decided
+_EDGE = 0.1  # of that: this near to the border, nothing is decided
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from time import perf_counter
 import numpy as np
 
 from holdrank.arrays.tolerances import TIED
-from holdrank.errors import UsageError, quote, real_number
+from holdrank.errors import Message, Option, UsageError, quote, real_number
 from holdrank.rankings import Floats, Ranking
 from holdrank.rules.consensus import Consensus, expect_votes, tied_by_scores
 from holdrank.rules.ratings import FLOOR, RatingModel, pair_weights
@@ -79,7 +79,9 @@ def bradley_terry(
     if ties not in (known := ("half", "davidson", "rao-kupper")):
         raise UsageError(f"ties must be one of {', '.join(known)}, not {quote(str(ties))}")
     if ties != "half" and reweight:
-        raise UsageError("reweight needs ties as half wins", repair='use ties="half" or reweight=False')
+        raise UsageError(
+            "reweight needs ties as half wins", repair=Message("use ", Option("ties", "half"), " or do not reweight")
+        )
     if not (isinstance(ridge, int | float | np.number) and math.isfinite(ridge) and ridge >= 0):
         raise UsageError(f"ridge must be 0 or more, not {quote(str(ridge))}")
     least = real_number(floor)

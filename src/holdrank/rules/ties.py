@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from holdrank.errors import UsageError
+from holdrank.errors import Message, Option, UsageError
 from holdrank.rankings import Floats, Ints
 from holdrank.rules.ratings import Fit, RatingModel
 from holdrank.rules.strengths import strengths
@@ -45,12 +45,14 @@ def tie_counts(votes: Votes | PairCounts) -> tuple[Floats, Floats]:
     """Return the wins and the ties of each pair separately; refuse votes that do not distinguish them."""
     if isinstance(votes, PairCounts):
         raise UsageError(
-            "pair counts do not say which comparisons were ties", repair='give the battles, or use ties="half"'
+            "pair counts do not say which comparisons were ties",
+            repair=Message("give the battles, or use ", Option("ties", "half")),
         )
     ballots = votes.ballots
     if votes.unlisted != "observed" or int(ballots.listed.max()) > 2:
         raise UsageError(
-            "a tie model needs battles, and these ballots compare more than two items", repair='use ties="half"'
+            "a tie model needs battles, and these ballots compare more than two items",
+            repair=Message("use ", Option("ties", "half")),
         )
     even = (ballots.listed == 2) & (ballots.largest_ranks() == 1)
     wins = votes.wins()
@@ -71,7 +73,9 @@ def tied_strengths(wins: Floats, ties: Floats, ridge: float, model: str) -> tupl
         return found, -math.inf if model == "davidson" else 0.0, steps
     decided = float(wins.sum())
     if decided == 0.0:
-        raise UsageError("every battle is a tie, so no model can separate the items", repair='use ties="half"')
+        raise UsageError(
+            "every battle is a tie, so no model can separate the items", repair=Message("use ", Option("ties", "half"))
+        )
     # At equal strengths the likeliest parameter is known.
     start = math.log(2 * total / decided) if model == "davidson" else math.log1p(2 * total / decided)
     x = np.append(np.zeros(n), start)

@@ -47,11 +47,12 @@ def serve(file: str | None, port: int = 0, *, browser: bool = True, say: Callabl
         address = f"http://127.0.0.1:{port}/"
 
         def ready() -> None:
-            say(f"holdrank studio: {address}  (Ctrl-C ends it)")
+            page = address if start is None else f"{address}v/{start.id}"
+            say(f"holdrank studio: {page}  (Ctrl-C ends it)")
             if browser:
                 import webbrowser
 
-                webbrowser.open(address if start is None else f"{address}v/{start.id}")
+                webbrowser.open(page)
 
         with suppress(KeyboardInterrupt):  # the usual end
             asyncio.run(_answering(app, door, ready))

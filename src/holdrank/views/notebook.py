@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 from importlib.resources import files
 from typing import Any
@@ -36,6 +37,7 @@ from holdrank.words.names import ballot_text
 from holdrank.words.numbers import number, plural, span
 
 _MOST_ROWS = 12  # of ballots, of tiers
+_FRAME = 24  # pixels that a frame is higher than its picture
 _COLOURS = {
     "raised": "var(--bad, #b3261e)",
     "clear": "var(--good, #00795a)",
@@ -177,12 +179,12 @@ def analysis_html(found: Analysis) -> str:
 
 def left_out_html(found: LeaveOneOut) -> str:
     """Return the effect of leaving out each group, as a picture, and the sentence about it."""
-    return _framed(left_out(found), 90 + 26 * len(found.consensus.items)) + _paragraph(found.text())
+    return _framed(left_out(found)) + _paragraph(found.text())
 
 
 def paired_html(found: PairedTests) -> str:
     """Return paired tests of a score table: the critical-difference diagram, and the pairs."""
-    return _framed(paired_picture(found), 140 + 12 * len(found.items)) + tabular_html(found)
+    return _framed(paired_picture(found)) + tabular_html(found)
 
 
 def paired_picture(found: PairedTests) -> str:
@@ -232,8 +234,10 @@ def stand_alone(body: str, title: str = "holdrank") -> str:
     return f'{head}<div style="max-width:66rem;overflow:hidden">{body}</div>'
 
 
-def _framed(svg: str, height: int) -> str:
+def _framed(svg: str, height: int | None = None) -> str:
+    """Return a picture in a frame of a given height, or as high as the picture."""
     page = stand_alone(svg)
+    height = height or math.ceil(float(re.findall(r'viewBox="0 0 [\d.]+ ([\d.]+)"', svg)[0])) + _FRAME
     frame = f'<iframe sandbox srcdoc="{html.escape(page, quote=True)}" title="a picture by holdrank"'
     return f'{frame} style="width:100%;height:{height}px;border:0"></iframe>'
 

@@ -13,12 +13,12 @@ from holdrank.status import LEAST_DRAWS, Status
 from holdrank.views import standings
 from holdrank.views.alternatives import optima_table, others_table, removal_table
 from holdrank.views.svg import PICTURES
-from holdrank.words.banners import banners, file_name
+from holdrank.words.banners import banners, cut_short, file_name
 from holdrank.words.chance import neighbours_text
 from holdrank.words.headlines import FIRM_MEANS, subline, then_text
 from holdrank.words.ladders import ladder_of
 from holdrank.words.misleading import in_brief
-from holdrank.words.missing import LeftOut, left_out_text, untested
+from holdrank.words.missing import HEADING, LeftOut, reasons, untested
 from holdrank.words.names import chosen_text, curve_name, in_text, named, rule_name, why_chosen
 from holdrank.words.nouns import noun_of, unit_of
 from holdrank.words.numbers import number, percent, plural, span
@@ -26,13 +26,14 @@ from holdrank.words.pictures import concerns, left_out
 from holdrank.words.prices import NOT_KNOWN, budget_text, price, price_text
 from holdrank.words.ratings import ALONE, rating_points, rating_texts, scale_text
 from holdrank.words.remarks import other_winners_text
-from holdrank.words.standings import about_text
+from holdrank.words.standings import about_text, overtaken_heading
 from holdrank.words.voters import deciding_text
 
 LONGEST_TEXT = 600  # characters of a note or a sentence
 _MOST_KINDS = 10  # of ballots to change that are shown
 _MOST_LISTED = 10  # items of a ballot that are shown
 _SIDE_BY_SIDE = 12  # items of a list at the cut; longer ones stand below each other
+_LARGE = 16  # items; pictures of more have a row of the page for themselves
 _MOST_FIRST = 6  # items with a share of first places that are shown
 _PAPER = (
     "M. Goibert, C. Calauzènes, E. Irurozki, S. Clémençon. Robust Consensus in Ranking Data Analysis: Definitions, "
@@ -45,6 +46,7 @@ def page_view(record: Record) -> dict[str, Any]:
     votes, drawn, reach = record["votes"], record["bootstrap"], record["reach"]
     pictures = [picture for picture in PICTURES if concerns(picture.name, record)]
     missing = _left_out(record)
+    shown = [picture for picture in pictures if picture.name != "ranges" and not left_out(picture.name, record)]
     return {
         "record": record,
         "votes": votes,
@@ -66,9 +68,10 @@ def page_view(record: Record) -> dict[str, Any]:
         "wide_reach": reach is not None and any(reach[end] != reach[f"shown_{end}"] for end in ("best", "worst")),
         "chance_words": "" if drawn is None else f"{percent(drawn['level'])} of {drawn['draws']:,} bootstrap samples",
         "budget_words": "" if reach is None else budget_text(reach["budget"], reach["votes"], noun_of(votes)),
-        "shown": [picture for picture in pictures if picture.name != "ranges" and not left_out(picture.name, record)],
-        "missing": left_out_text(missing),
-        "left_out": list(dict.fromkeys(part.why for part in missing)),
+        "shown": shown,
+        "wide": _wide([picture.name for picture in shown], len(record["items"])),
+        "missing": HEADING if missing else "",
+        "left_out": reasons(missing),
         "firm_means": FIRM_MEANS,
         "chance": _chance(record),
         "both": _both(record),
@@ -90,6 +93,17 @@ def page_view(record: Record) -> dict[str, Any]:
     }
 
 
+def _wide(names: Sequence[str], items: int) -> set[str]:
+    """Return the pictures that have a row of the page for themselves: large ones, and whichever would be left over."""
+    large = {"ladder", "attack"} | ({"heatmap", "critical_difference"} if items > _LARGE else set())
+    found = set(large)
+    for is_large, run in groupby(names, key=large.__contains__):
+        row = list(run)
+        if not is_large and len(row) % 2:
+            found.add(row[-1])
+    return found
+
+
 def _remarks(record: Record) -> list[tuple[str, str, str]]:
     """Return (text, anchor, text of the link) for the remarks below the headline."""
     found = [(show(other_winners_text(record), LONGEST_TEXT), "rules", "Compare")]
@@ -102,7 +116,8 @@ def _left_out(record: Record) -> list[LeftOut]:
         return []
     about = [picture for picture in PICTURES if concerns(picture.name, record)]
     found = [LeftOut(one.heading.lower(), why) for one in about if (why := left_out(one.name, record))]
-    return [*found, *standings.left_out(record), *untested(record)]
+    found += [*standings.left_out(record), *untested(record)]
+    return [*cut_short(record, {part.what for part in found}), *found]
 
 
 def _key_numbers(record: Record) -> list[tuple[str, str, str]]:
@@ -210,7 +225,7 @@ def _column_words(record: Record) -> dict[str, str]:
         "place_heading": "place without tiers" if tied else "place",
         "places_words": "places without tiers" if tied else "places",
         "gap_heading": f"{noun_of(record['votes'])}s to break the gap below{' the tier' * tied}",
-        "overtaken_heading": f"{noun_of(record['votes'])}s to be overtaken",
+        "overtaken_heading": overtaken_heading(f"{noun_of(record['votes'])}s"),
     }
 
 

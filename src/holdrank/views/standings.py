@@ -19,7 +19,7 @@ from holdrank.words.ratings import rating_texts
 from holdrank.words.remarks import MARK, tied_by_chance, tied_by_chance_text, without_ties_text
 
 FIRST_ROWS = 10  # shown until the reader asks for all
-_WIDE = 0.8  # a mean reach of so much of all places says nothing
+_WIDE = 0.8  # a mean reach of this share of all places says nothing
 _NEVER = 1e15  # votes; sorts what cannot be broken last
 _UNKNOWN = "–"
 _FEW_PLACES = 4  # items whose whole reach is drawn all the same
@@ -159,11 +159,11 @@ def _overtaken(record: Record) -> list[tuple[Column, list[Cell]]]:
     races = record.get("races")
     if races:
         known = {item: (race, price(race, votes)) for item, race in zip(order, races, strict=False)}
-        title = f"{unit} to be overtaken"
+        title = words.overtaken_heading(unit)
     else:
         ends = [rung.items[-1] for rung in ladder_of(record)[:-1]]
         known = {item: (gap, price(gap, votes)) for item, gap in zip(ends, record["gaps"], strict=False)}
-        title = f"{unit} at the gap below"
+        title = words.line_heading(unit)
     cells = [_price_cell(*known.get(item, (None, None))) for item in range(n)]
     return [(Column("overtake", title), cells)] if any(cell.text not in ("", _UNKNOWN) for cell in cells) else []
 
@@ -230,7 +230,8 @@ def _notes(record: Record, drawn: Record | None, reach: Record | None) -> list[s
     wide = chance is not None and _is_wide(chance["lower"], chance["upper"])
     said = drawn is not None and bool(level)
     anywhere = words.anywhere_text(chance, alone=alone) if chance is not None and wide and not said else ""
-    return [line for line in (level, anywhere, within, words.how_ranked(record)) if line]
+    asked = words.price_note(record) if _overtaken(record) else ""
+    return [line for line in (level, anywhere, asked, within, words.how_ranked(record)) if line]
 
 
 def left_out(record: Record) -> list[LeftOut]:

@@ -172,6 +172,6 @@ class WeightedBallots(Remembering):
     def _refuse_unknown_places(self) -> None:
         if self.unlisted == "observed" and self.incomplete:
             raise UsageError(
-                Message("the places of unlisted items are unknown under ", Option("unlisted", "observed")),
+                "the places of unlisted items are unknown",
                 repair=Message("use ", Option("unlisted", "bottom"), ", or a rule that compares pairs (kemeny)"),
             )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from holdrank.errors import show
 from holdrank.status import Status
+from holdrank.words.missing import LeftOut
 from holdrank.words.names import listed
 from holdrank.words.nouns import noun_of
 from holdrank.words.optima import certain_text, count_text, first_text
@@ -19,7 +21,7 @@ _WHAT = {
     "tiers": "the tiers",
     "attack": "how many {}s end the lead",
     "claims": "the claims",
-    "gaps": "{}s at the gaps between tiers",
+    "gaps": "{}s to cross the lines between tiers",
     "cut": "the cut",
     "removals": "the effect of removing items",
     "races": "{}s to overtake",
@@ -33,6 +35,7 @@ _WHAT = {
     "others": "other rules",
     "refine": "closer bounds",
 }
+_LEFT_OUT = {"reach": "reach", "curves": "breakdown curve", "tradeoff": "trade-off"}  # steps and what they give
 _NEARLY = 0.9  # of the time limit: then the limit is what ended the work
 _LONGER, _LEAST_SECONDS = 5, 60  # factor by which to raise the time limit
 
@@ -95,6 +98,19 @@ def _cut_short(record: Record) -> Banner | None:
         parts.append("Bounds shown there hold, but are wider than they could be.")
     again = cut or any(step["state"] == "interrupted" for step in steps)
     return Banner("Not everything was computed.", " ".join(parts), _command(record) if again else "")
+
+
+def cut_short(record: Record, said: Collection[str]) -> list[LeftOut]:
+    """Return the steps that were cut short, failed or were interrupted, but for what is `said` to be left out."""
+    noun, found = noun_of(record["votes"]), []
+    for step in record["steps"]:
+        what = _WHAT.get(step["name"], step["name"]).format(noun)
+        if step["state"] == "done" or _LEFT_OUT.get(step["name"]) in said:
+            continue
+        after = "; bounds shown hold, but are wider than they could be" * (step["state"] == "cut short")
+        why = f"failed: {show(step['note'], 200)}" if step["state"] == "failed" else step["state"] + after
+        found.append(LeftOut(what, f"{what[:1].upper()}{what[1:]}: {why}."))
+    return found
 
 
 def _limit_text(limit: float | None, seconds: float) -> str:

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from holdrank.errors import show
-from holdrank.words.names import in_text
+from holdrank.words.names import in_text, listed
 from holdrank.words.nouns import noun_of
 from holdrank.words.numbers import number, percent, percent_in_brief, plural
 
 _SMALLEST = 1e-4  # p-value that is printed
 _NAMED = 4  # items of a shared first place that are named
+_NAMED_TIED = 2  # others who could be first, by name
 
 NO_TABLE = "paired tests compare scores task by task, and these votes hold no scores"
 NO_TABLE_FIX = (
@@ -106,6 +107,34 @@ def tied_text(names: Sequence[str], items: int, level: float) -> str:
         *first, last = (show(name, 60) for name in names)
         who = f"{', '.join(first)} or {last}"
     return f"By chance, {who} could be first {at}"
+
+
+def tied_first_text(top: Sequence[str], others: Sequence[str], items: int, level: float) -> str:
+    """Return who is tied for first, in both senses: who shares the first tier, and who else could be first by chance.
+
+    Examples
+    --------
+    >>> tied_first_text(["a"], list("bcdef"), 9, 0.95)
+    'Tied with a: no item in its tier; by chance, 5 other items could be first too (95 %).'
+    >>> tied_first_text(["a", "b"], ["c"], 9, 0.95), tied_first_text(["a"], [], 9, 0.95)
+    ('Tied for first: a and b, in one tier; by chance, c could be first too (95 %).', \
+'Tied with a: no item, neither in its tier nor by chance (95 %).')
+    """
+    at = f"({percent(level)})"
+    if not others and len(top) == 1:
+        return f"Tied with {top[0]}: no item, neither in its tier nor by chance {at}."
+    who = f"{top[0]}: no item in its tier" if len(top) == 1 else f"{_several(top)}, in one tier"
+    if len(others) > 1 and len(others) + len(top) == items:
+        more = "every other item could be first too"
+    elif len(others) > _NAMED_TIED:
+        more = f"{len(others):,} other items could be first too"
+    else:
+        more = f"{' or '.join(others)} could be first too" if others else "no other item could be first"
+    return f"Tied {'with' if len(top) == 1 else 'for first:'} {who}; by chance, {more} {at}."
+
+
+def _several(names: Sequence[str]) -> str:
+    return listed(names, _NAMED) if len(names) <= _NAMED else plural(len(names), "item")
 
 
 def beyond_text(level: float, *, apart: bool) -> str:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from holdrank.errors import show
 from holdrank.status import LEAST_DRAWS, TIERS_PRICED_UP_TO
-from holdrank.words.chance import tied_text
+from holdrank.words.chance import tied_first_text, tied_text
 from holdrank.words.cuts import cut_text
 from holdrank.words.names import listed
 from holdrank.words.nouns import amount_text, noun_of, of_all
@@ -109,11 +109,7 @@ def _change(record: Record, look: _Look) -> tuple[str, str]:
     if not new:
         third = _NEXT.get(len(top), "another")
         alone = _ANOTHER if record["tiers"] is None else _ENDED
-        return (
-            alone
-            if len(top) == 1
-            else (f"bring in {third}", f"{'adding' if look.brief > 1 else 'bringing in'} {third}")
-        )
+        return alone if len(top) == 1 else (f"bring in {third}", f"{'adding' if look.brief else 'bringing in'} {third}")
     if look.then:
         who = listed([show(record["items"][item], look.width) for item in new], _THEN)
     else:
@@ -122,9 +118,8 @@ def _change(record: Record, look: _Look) -> tuple[str, str]:
     if not set(top) & set(after):
         return f"put {who} first", f"putting {who} first"
     if len(top) > 1:
-        return f"bring in {who}", f"bringing in {who}"
-    place = "it" if look.brief else "first place"
-    return f"let {who} share {place}", f"letting {who} share {place}"
+        return f"bring in {who}", f"{'adding' if look.brief else 'bringing in'} {who}"
+    return f"tie it with {who}", f"tying it with {who}"
 
 
 def _top_after(record: Record) -> list[int]:
@@ -242,7 +237,7 @@ def _first_gap(record: Record) -> str:
     if n <= TIERS_PRICED_UP_TO:
         deed, doing, what = "change", "Changing", "who shares first place"
     elif len(top) == 1:
-        deed, doing, what = "put", "Putting", f"another item ahead of {show(record['items'][top[0]], 40)}"
+        deed, doing, what = "put", "Putting", f"{_overtaker(record, ends)} ahead of {show(record['items'][top[0]], 40)}"
     else:
         deed, doing, what = "change", "Changing", f"which {len(top)} items come first without tiers"
     if not amount[0].isdigit():  # "at least 3 put" would sound as if three did
@@ -250,10 +245,24 @@ def _first_gap(record: Record) -> str:
     return f"{amount}{many} {deed}{'s' * (amount == '1')} {what}."
 
 
+def _overtaker(record: Record, gap: tuple[float | None, float | None]) -> str:
+    """Return who gets ahead of the first item when the gap below it breaks: the next one, where that takes no more."""
+    races, votes, order = record.get("races"), record["votes"], record["consensus"]["order"]
+    if not races or not races[0]["known"]:
+        return "another item"
+    most = races[0]["sufficient"] if votes["counts"] else races[0]["upper"]
+    return show(record["items"][order[1]], 40) if most is not None and most == gap[1] else "another item"
+
+
 def _chance(record: Record) -> str:
+    """Return who is tied: in the first tier, and by chance, in one sentence."""
     if chance := record.get("chance"):
-        names = [record["items"][item] for item in _tied(record)]
-        return f"{tied_text(names, len(record['items']), chance['level'])}."
+        top, could, n = _top(record), _tied(record), len(record["items"])
+        others = [show(record["items"][item], 60) for item in could if item not in top]
+        if record["tiers"] is None or len(top) == n or not set(top) & set(could):
+            names = [record["items"][item] for item in could]
+            return f"{tied_text(names, n, chance['level'])}."
+        return tied_first_text([show(record["items"][item], 40) for item in top], others, n, chance["level"])
     drawn, top = record.get("bootstrap"), _top(record)
     if drawn is None or drawn["draws"] < LEAST_DRAWS or len(top) == len(record["items"]):
         return ""

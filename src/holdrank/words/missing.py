@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 from holdrank.errors import show
 from holdrank.words.audit import PROBES
-from holdrank.words.names import listed
 from holdrank.words.numbers import plural
 
 Record = dict[str, Any]
 
 NO_BOOTSTRAP = "Places by chance were not computed."
+HEADING = "Not computed, or left out"  # of the list
 _LONGEST = 300  # characters of a reason
 
 
@@ -23,15 +23,15 @@ class LeftOut(NamedTuple):
     why: str
 
 
-def left_out_text(parts: Sequence[LeftOut]) -> str:
-    """Return the names of all that is left out, in a line.
+def reasons(parts: Sequence[LeftOut]) -> list[str]:
+    """Return what is left out with its reason, a sentence each, none twice.
 
     Examples
     --------
-    >>> left_out_text([LeftOut("tier ladder", ""), LeftOut("trade-off", "")]), left_out_text([])
-    ('Left out: tier ladder and trade-off.', '')
+    >>> reasons([LeftOut("reach", "Reach: not computed."), LeftOut("reach", "Reach: not computed.")])
+    ['Reach: not computed.']
     """
-    return f"Left out: {listed([part.what for part in parts], len(parts))}." if parts else ""
+    return list(dict.fromkeys(part.why for part in parts))
 
 
 def not_run_text(probes: int) -> str:

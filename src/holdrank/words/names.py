@@ -155,7 +155,7 @@ def curve_name(rule: str, theta: float | None) -> str:
     >>> curve_name("kemeny", 0.042), curve_name("kemeny", None)
     ('tiers at θ = 0.042', 'Kemeny')
     """
-    return rule_name(rule) if theta is None else f"tiers at θ = {theta:g}"
+    return rule_name(rule) if theta is None else f"tiers at θ = {theta:.3g}"
 
 
 def distance_name(distance: str) -> str:

@@ -72,12 +72,11 @@ def tied_by_chance_text(record: Record, *, alone: bool) -> str:
     found = tied_by_chance(record)
     if not found:
         return ""
-    level = percent(record["chance"]["level"])
-    if len(found) > _MOST_NAMED:
-        who = f"{plural(len(found), 'item')}, the last of them {in_text(record['items'][found[-1]])}"
-    else:
-        who = listed([in_text(record["items"][item]) for item in found], len(found))
+    level, last = percent(record["chance"]["level"]), in_text(record["items"][found[-1]])
     why = " This compares all items at once; the bars are for each item alone." if alone else ""
+    if len(found) > _MOST_NAMED:
+        return f"{MARK}: could be first by chance ({level}): {plural(len(found), 'item')} down to {last}.{why}"
+    who = listed([in_text(record["items"][item]) for item in found], len(found))
     return f"{MARK}: could be first by chance ({level}, {number(len(found))} items): {who}.{why}"
 
 

@@ -6,7 +6,8 @@ import math
 
 from holdrank.errors import show
 from holdrank.status import Status
-from holdrank.words.names import distance_name
+from holdrank.words.names import distance_name, listed
+from holdrank.words.nouns import amount_text, noun_of
 from holdrank.words.numbers import decimal, number, percent, plural, span
 from holdrank.words.prices import CANNOT_BREAK, Facts
 
@@ -31,6 +32,7 @@ STEPS = {
 }
 """The steps of an analysis, in their order and in words."""
 
+_LEADERS = 2  # items of a shared first place that are named
 _NEARLY = 0.9  # of the time limit: then the limit is what ended the work
 _OPTIMA = {True: "the only optimum", False: "one of several optima", None: "other optima not ruled out"}
 
@@ -117,29 +119,38 @@ def never_compared_text(never: int, pairs: int, neighbours: int) -> str:
     return f"several orders are optimal: {met}, and {near}"
 
 
-def first_so_far(name: str) -> str:
-    """Return who is first, which is known before anything else.
+def first_so_far(*names: str) -> str:
+    """Return who is first, or who share first place, which is known before anything else.
 
     Examples
     --------
-    >>> first_so_far("a")
-    'a is first so far'
+    >>> first_so_far("a"), first_so_far("a", "b")
+    ('a is first so far', 'a and b share first place so far')
     """
-    return f"{show(name, 60)} is first so far"
+    who = listed([show(name, 60) for name in names], _LEADERS)
+    return f"{who} {'is first' if len(names) == 1 else 'share first place'} so far"
 
 
-def so_far(fails: float, does: float) -> str:
-    """Return the bounds of an attack while the search runs: votes that do not suffice, and votes that do.
+def so_far(least: float, most: float, votes: Facts, *, share: float = math.inf, pairs: int = 0) -> str:
+    """Return the bounds of an attack while the search runs: votes that are needed, and votes that are enough.
+
+    `share` is the share of the votes that is enough, where no number of whole votes is known to be; `pairs` is how many
+    pairs the attack moves, where several such attacks are looked for.
 
     Examples
     --------
-    >>> so_far(30, 45), so_far(0, 45), so_far(30, float("inf")), so_far(0, float("inf"))
-    ('more than 30 and at most 45 votes so far', 'at most 45 votes so far', 'more than 30 votes so far', '')
+    >>> votes = {"counts": True, "format": "battles"}
+    >>> so_far(31, 45, votes), so_far(1, 45, votes), so_far(31, float("inf"), votes), so_far(1, float("inf"), votes)
+    ('31 to 45 battles so far', 'at most 45 battles so far', 'at least 31 battles so far', '')
+    >>> so_far(31, float("inf"), votes, share=0.2, pairs=1200)
+    'moving 1,200 pairs takes at least 31 battles and at most 20 % so far'
     """
-    low = f"more than {number(fails)}" if fails > 0 else ""
-    high = f"at most {number(does)}" if math.isfinite(does) else ""
-    both = " and ".join(filter(None, (low, high)))
-    return f"{both} vote{'s' * ((does if high else fails) != 1)} so far" if both else ""
+    noun = noun_of(votes)
+    known = amount_text(least, most if math.isfinite(most) else None, votes)
+    unit = f"{noun}{'s' * (known != '1')}" if votes["counts"] else f"of the {noun}s"
+    parts = [f"{known} {unit}"] * bool(known) + [f"at most {percent(share)}"] * math.isfinite(share)
+    moved = f"moving {plural(pairs, 'pair')} takes " if pairs else ""
+    return f"{moved}{' and '.join(parts)} so far" if parts else ""
 
 
 def draws_text(draws: int, unchanged: float, status: str) -> str:

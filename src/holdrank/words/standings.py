@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from holdrank.words.ladders import FEW_ITEMS
 from holdrank.words.names import rule_name, why_chosen
 from holdrank.words.nouns import noun_of
 from holdrank.words.numbers import percent, plural
@@ -45,6 +46,35 @@ def how_ranked(record: Record) -> str:
         how = "was chosen from the votes" if tiers["auto"] else "was given"
         parts.append(f"The threshold of the tiers, {tiers['theta']:.3g}, {how}.")
     return " ".join(parts)
+
+
+def overtaken_heading(unit: str) -> str:
+    """Return the heading of the column that says what it takes to pass an item; `unit` is a noun in the plural."""
+    return f"{unit} to lose the place"
+
+
+def line_heading(unit: str) -> str:
+    """Return the heading of the column that says what it takes to cross the line below a tier."""
+    return f"{unit} to cross the line below"
+
+
+def price_note(record: Record) -> str:
+    """Return what the last of these columns means.
+
+    Examples
+    --------
+    >>> price_note({"races": [{}], "votes": {"format": "battles"}, "tiers": {}, "items": ["a"] * 20})
+    'Battles to lose the place: how many battles must change before the next item gets ahead.'
+    >>> price_note({"races": None, "votes": {}, "tiers": {}, "items": ["a"] * 20})
+    'Votes to cross the line below: how many votes must change before an item below the line gets above it, in the \
+ranking without tiers.'
+    """
+    many = f"{noun_of(record['votes'])}s"
+    if record.get("races"):
+        return f"{overtaken_heading(many.capitalize())}: how many {many} must change before the next item gets ahead."
+    without = ", in the ranking without tiers" * (record["tiers"] is not None and len(record["items"]) > FEW_ITEMS)
+    what = f"how many {many} must change before an item below the line gets above it{without}"
+    return f"{line_heading(many.capitalize())}: {what}."
 
 
 def chance_legend(drawn: Record) -> str:

@@ -19,7 +19,7 @@ from holdrank.attacks.answers import attack
 from holdrank.attacks.goals import Aim, Goal
 from holdrank.attacks.results import Attack
 from holdrank.attacks.shares import Share, least_share, slopes_of
-from holdrank.errors import UsageError, quote, real_number, whole_number
+from holdrank.errors import Message, Option, UsageError, quote, real_number, whole_number
 from holdrank.parallel.spread import expect_executor, spread
 from holdrank.parallel.workers import Parcel
 from holdrank.rules.consensus import Statistic, StatisticName, expect_seconds, expect_votes, name_of
@@ -246,7 +246,8 @@ def _by_duals(found: Attack, T: Statistic, level: float, clock: Clock) -> _Ends:
             else ": its minimum share is not proven"
         )
         raise UsageError(
-            f"there is no dual interval for {found.goal.text()} by {name_of(T)}{why}", repair="use method='bootstrap'"
+            f"there is no dual interval for {found.goal.text()} by {name_of(T)}{why}",
+            repair=Message("use ", Option("method", "bootstrap")),
         )
     shares = votes.weights / votes.total
     influence = slopes - float(shares @ slopes)

@@ -13,7 +13,7 @@ static uint64_t random_after(uint64_t *state)
     return mixed ^ (mixed >> 31);
 }
 
-/* Write down the order of k items that makes the weights of the pairs i < j with i first largest, as a 0 or 1 a pair. */
+/* Write down the order of k items that makes the weights of the pairs i < j with i first largest, as one 0 or 1 per pair. */
 static void heaviest_point(int64_t k, const double *weights, double *point)
 {
     double row[MOST_IN_CUT][MOST_IN_CUT] = {{0}}, sums[MOST_IN_CUT][1 << MOST_IN_CUT], best[1 << MOST_IN_CUT];

@@ -16,7 +16,7 @@
 
 #define BITS 13 /* of the number of an item: up to 8,191 items */
 #define ITEM 8191
-#define RUN 32 /* triples that are looked at together */
+#define RUN 32 /* triples per run */
 
 /* The nearest whole number, of numbers below 2**51. */
 static double to_whole(double number)

@@ -91,7 +91,7 @@ static uint64_t random_after(uint64_t *state)
     return mixed ^ (mixed >> 31);
 }
 
-/* An order on its way, where each item stands, and the items to look at, which wait in a ring. */
+/* The current order, where each item stands, and the items to look at, which wait in a ring. */
 typedef struct {
     const double *margin;
     int64_t n, *order, *place, *ring, head, waiting;
@@ -208,7 +208,7 @@ size_t subset_room(int64_t n)
     return (size_t)n * (((size_t)1 << (n / 2)) + ((size_t)1 << (n - n / 2)));
 }
 
-/* Fill `least` with the least cost of ordering each subset, one bit an item.
+/* Fill `least` with the least cost of ordering each subset, one bit per item.
 
        low[i], high[i] = sums of cost[i] over all subsets of the lower, of the upper half of the items
        for S in 1 .. 2**n - 1:                      what is left without an item has a smaller number

@@ -141,7 +141,7 @@ LOOP int64_t group_charges(int64_t n, int64_t rows, const int64_t *starts, const
         if (best == groups) {
             sizes[groups++] = 0;
             for (int64_t i = 0; i < together; i++)
-                group_items[best * together + i] = n; /* nobody */
+                group_items[best * together + i] = n; /* no item */
         }
         for (int64_t at = starts[row]; at < starts[row + 1]; at++) {
             int64_t item = row_items[at];
@@ -177,7 +177,7 @@ LOOP int64_t join_charges(int64_t k, const int64_t *inside, const int64_t *acros
     return 0;
 }
 
-/* The same for triangles, three places and a price a line: of the orders abc, bca and cab the middle item is charged. */
+/* The same for triangles, three places and a price per line: of the orders abc, bca and cab the middle item is charged. */
 LOOP int64_t join_triangles(int64_t count, const int64_t *lines, const int64_t *group_of, int64_t most, int64_t together,
                             int64_t *tables)
 {
@@ -215,7 +215,7 @@ LOOP int64_t charge_deviations(int64_t n, const int64_t *deviations, int64_t *ta
     return 0;
 }
 
-/* Add up what each item is charged when it joins each of `count` sets: lines of n + 1, the last number is nobody's. */
+/* Add up what each item is charged when it joins each of `count` sets: lines of n + 1, the last number belongs to no item. */
 static inline void add_charges(int64_t n, int64_t count, const uint64_t *sets, const int64_t *by_deviations, int64_t groups,
                                int64_t together, const int64_t *group_items, const int64_t *group_tables, uint16_t *in,
                                int64_t *charges)
@@ -253,7 +253,7 @@ static inline void add_charges(int64_t n, int64_t count, const uint64_t *sets, c
    states there are then, or -2 when there is no room for more.
 
    A state is a set of items with the least of 2 * inside + across over its orders, and with across. inside: what the order
-   inside the set is known to lose; across: what it loses whatever the orders inside the set and behind it. An order of
+   inside the set is known to lose; across: what it loses for any orders inside the set and behind it. An order of
    all items loses inside of each of its prefixes, across of it, and what the order of the rest loses inside.
 
        for each state, for each item that may come next:

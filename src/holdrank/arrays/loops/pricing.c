@@ -12,15 +12,15 @@
 
 enum outcome { PRICED, PRUNED, OPEN, HOPELESS };
 
-/* What an attacker may do, as columns: ballots to take away, then what is put in. */
+/* What an attacker may do, as columns: ballots to remove, then what is added. */
 struct attacker {
     int64_t n, votes, columns, pairs;
-    const int32_t *ranks;  /* of each item in each ballot that may be taken away; 0 where it is not compared */
+    const int32_t *ranks;  /* of each item in each ballot that may be removed; 0 where it is not compared */
     const int64_t *pair;   /* the number of each pair i < j */
     const double *margin;  /* of i over j, for each pair */
     const double *cap, *cost;
-    const double *balance; /* a row that must not be negative, or NULL: added battles need as many taken away */
-    int swaps;             /* the target is put in for each ballot that is taken away */
+    const double *balance; /* a row that must not be negative, or NULL: added battles need as many removed */
+    int swaps;             /* the target is added for each ballot that is removed */
 };
 
 /* The program of one target, where the simplex method stands in it, and room to work in. */
@@ -231,7 +231,7 @@ static INSIDE int solve_rows(const struct attacker *a, const struct tableau *t, 
             t->step[t->basis[at]] = 0.0;
         int64_t entering = pass_break_points(a, t, rows, worst);
         if (entering < 0) {
-            /* Along this ray the bound of the duals rises for ever: believed only if it does. */
+            /* Along this ray the bound of the duals rises without end, which is checked. */
             for (int64_t i = 0; i < rows; i++)
                 t->duals[i] = sign * inverse[i];
             return dual_bound(a, t, 0.0, rows) <= TINY;
@@ -245,7 +245,7 @@ static INSIDE int solve_rows(const struct attacker *a, const struct tableau *t, 
     return 1;
 }
 
-/* Begin a program without rivals; return how many rows it has: one where added battles need as many taken away. */
+/* Begin a program without rivals; return how many rows it has: one where added battles need as many removed. */
 static INSIDE int64_t only_balance(const struct attacker *a, const struct tableau *t)
 {
     memset(t->full, 0, (size_t)a->columns);
@@ -262,7 +262,7 @@ static INSIDE int64_t only_balance(const struct attacker *a, const struct tablea
 /* Write the row of a rival, the target must not lose to it, with its surplus in the basis.
 
    With D the pairs on which both differ, counted +1 where the rival has the smaller number first: need = D @ margin and a
-   ballot taken away gains D @ its signs; when the target is put in for it, |D| more. */
+   ballot removed gains D @ its signs; when the target is added for it, |D| more. */
 static INSIDE void add_rival(const struct attacker *a, const struct tableau *t, const int64_t *target, const int64_t *rival,
                       double slack, int64_t row, int64_t *at_target, int64_t *at_rival)
 {
@@ -296,7 +296,7 @@ static INSIDE void add_rival(const struct attacker *a, const struct tableau *t, 
             gain[s] += (double)size;
     else if (columns == votes + 1)
         gain[votes] = (double)size;
-    double scale = 1.0 / (double)(size > 0 ? size : 1); /* rows of like size keep the pivots sound */
+    double scale = 1.0 / (double)(size > 0 ? size : 1); /* rows of similar size keep the pivots stable */
     t->need[row] = total * scale + slack;
     for (int64_t j = 0; j < columns; j++)
         gain[j] *= scale;
@@ -379,7 +379,7 @@ static INSIDE double cheaper_by(const double *margin, int64_t n, const int64_t *
     return (best - here) / 2;
 }
 
-/* Price each target: the least budget with which it is among the optima, or a bound that reaches its stop.
+/* Price each target: the smallest budget with which it is among the optima, or a bound that reaches its stop.
 
        for each target:
            rows = the first rivals
@@ -391,7 +391,7 @@ static INSIDE double cheaper_by(const double *margin, int64_t n, const int64_t *
                there is none: PRICED
                add a row for the rival                                     (add_rival)
 
-   Bounds come from the duals, whatever the state of the simplex method, so they hold in any case. */
+   Bounds come from the duals, so they hold no matter where the simplex method stopped. */
 WIDE LOOP int64_t price_orders(
     int64_t n, int64_t votes, int64_t columns, const int32_t *ranks, const int64_t *pair, const double *margins,
     const double *cap, const double *cost, const double *balance, int64_t balanced, int64_t swaps,

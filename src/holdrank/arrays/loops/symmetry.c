@@ -4,7 +4,7 @@
 
 enum { MOST_ITEMS = 32, BYTES = 4, VALUES = 256, VALUE_BITS = 31 };
 
-/* Symmetries as tables, one a byte of a set: the image of a set is the union of those of its bytes. Those from `starts[u]`
+/* Symmetries as tables, one per byte of a set: the image of a set is the union of those of its bytes. Those from `starts[u]`
    to `starts[u + 1]` map item u to the first item of its orbit. */
 typedef struct {
     int64_t n;

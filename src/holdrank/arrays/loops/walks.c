@@ -79,7 +79,7 @@ static double crossing_bound(int64_t n, int64_t depth, int sums_count, double wo
     return worst;
 }
 
-/* Keep an order with `turns` flipped pairs: as the best for so many or fewer, if `improve`, else as the next. */
+/* Keep an order with `turns` flipped pairs: as the best for that many or fewer, if `improve`, else as the next. */
 static void keep_order(int64_t n, const int64_t *order, int64_t turns, double worst, double *limit, int64_t *orders,
                        double *bounds, int64_t *flips, int64_t *filled, int improve)
 {

@@ -19,7 +19,7 @@ from holdrank.attacks.bradley_terry.pushes import Push, Pusher
 from holdrank.attacks.bradley_terry.races import Race
 from holdrank.attacks.goals import Aim
 from holdrank.attacks.plans import Found, Plan, Progress
-from holdrank.attacks.whole import Whole
+from holdrank.attacks.whole import Whole, facts_of
 from holdrank.rankings import Ranking
 from holdrank.status import Clock, Step
 from holdrank.votes.changes import Change
@@ -333,7 +333,7 @@ def find(
     progress: Progress | None,
 ) -> list[Found]:
     """Return bounds and attacks for each aim; see `engines.Engine`."""
-    siege = siege_of(votes, change)
+    siege, about = siege_of(votes, change), facts_of(votes)
     asked = list(aims) if len(aims) <= _TRIED else [aims[round(at)] for at in np.linspace(0, len(aims) - 1, _TRIED)]
     for done, aim in enumerate(sorted(asked, key=lambda aim: aim.flips)):
         if progress:
@@ -343,7 +343,7 @@ def find(
 
         def tell(known: Known, done: int = done) -> None:
             if progress:
-                progress(Step("goals", done, len(asked), so_far(known.fails, known.does)))
+                progress(Step("goals", done, len(asked), so_far(math.floor(known.fails) + 1, known.does, about)))
 
         siege.ask(aim, clock, tell)
     results, last = [], Known()

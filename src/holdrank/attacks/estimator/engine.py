@@ -29,7 +29,7 @@ from holdrank.attacks.estimator.descent import (
 )
 from holdrank.attacks.estimator.trimming import attacks
 from holdrank.attacks.goals import DISTANCES, TierDistance
-from holdrank.errors import InputError, UsageError, quote, real_number, whole_number
+from holdrank.errors import InputError, Message, Option, UsageError, quote, real_number, whole_number
 from holdrank.rankings import Floats, Ranking
 from holdrank.rules.consensus import Statistic, kemeny
 from holdrank.votes.models import Seed, seed_of
@@ -219,7 +219,7 @@ def shares_of(many: list[Votes]) -> tuple[int, Floats]:
                 raise InputError(
                     "the estimator takes complete ballots without ties",
                     found=Ranking(ranks).text(votes.items) if ranks.all() else "an incomplete ballot",
-                    repair="use method='bounds' or 'exact', or drop such ballots",
+                    repair=Message("use ", Option("method", "auto"), ", or drop such ballots"),
                 )
             row[number[tuple(np.argsort(full).tolist())]] += weight
     return n, p / p.sum(axis=1, keepdims=True)

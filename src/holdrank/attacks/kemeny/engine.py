@@ -23,11 +23,11 @@ from holdrank.attacks.kemeny.orders import block_bounds_of, flips
 from holdrank.attacks.kemeny.siege import SUBSETS_UP_TO, Priced, Siege
 from holdrank.attacks.kemeny.targets import TargetSearch
 from holdrank.attacks.plans import Found, Progress, nothing
-from holdrank.attacks.theorems import cheap_lower
-from holdrank.attacks.whole import Whole
+from holdrank.attacks.theorems import MOST_SUBSETS, cheap_lower
+from holdrank.attacks.whole import Whole, known_so_far
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.rules.consensus import kemeny
-from holdrank.status import Clock
+from holdrank.status import Clock, Step
 from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
 
@@ -45,7 +45,7 @@ def find(
     out: list[Found | None] = [Found(0.0, 0.0, nothing(votes)) if aim.reached(before) else None for aim in aims]
     asked = [aim.flips for aim, known in zip(aims, out, strict=True) if known is None and aim.flips]
     if asked:
-        curve = _Curve(siege, before, max(asked))
+        curve = _Curve(siege, before, asked)
         curve.search(clock, progress)
         for at, aim in enumerate(aims):
             if out[at] is None and aim.flips:
@@ -91,11 +91,12 @@ def whole(
 class _Curve(TargetSearch):
     """The minimum budget for at least k flipped pairs, for all k at once."""
 
-    def __init__(self, siege: Siege, before: Ranking, most: int) -> None:
+    def __init__(self, siege: Siege, before: Ranking, asked: Sequence[int]) -> None:
         super().__init__(siege)
         self.before = before
         pairs = siege.n * (siege.n - 1) // 2
-        self.most = min(most, pairs)
+        self.asked = [min(k, pairs) for k in asked]
+        self.most = max(self.asked)
         self.best: list[Priced | None] = [None] * (pairs + 1)
         self.upper = np.full(pairs + 1, np.inf)
         self.upper[0] = 0.0
@@ -127,6 +128,11 @@ class _Curve(TargetSearch):
         pairs = len(self.upper) - 1
         if pairs == 0:
             return
+        early = siege.n > MOST_SUBSETS  # then it takes no time, and all that follows takes long
+        if early:
+            self._raise_by_means()
+            if progress is not None:
+                progress(Step("orders priced", 0, 0, self.so_far()))
         start = siege.tempting_orders(clock) if siege.n > SUBSETS_UP_TO else np.empty((0, siege.n), dtype=np.int64)
         self.learn(start, np.zeros(len(start)), clock, progress)
         # The orders with the smallest bounds for each distance are good targets.
@@ -142,12 +148,23 @@ class _Curve(TargetSearch):
         self.learn(distinct, np.zeros(len(distinct)), clock, progress)
         small = siege.n <= SUBSETS_UP_TO
         done = self.deepen([math.inf] if small else np.unique(self.limits()[1:]).tolist(), clock, progress)
-        self.lower = np.minimum(np.minimum(self.limits(), done), self.open)
-        if (self.lower < self.limits()).any():
-            # A vote that is replaced moves a margin by two, one added or dropped by one.
-            mean = cheap_lower(siege.votes, self.before, quick=self.most == 1) * (1 if siege.change.keeps_total else 2)
-            self.lower[1:] = np.minimum(np.maximum(self.lower[1:], mean), self.upper[1:])
+        self.lower = np.maximum(self.lower, np.minimum(np.minimum(self.limits(), done), self.open))
+        if not early and (self.lower < self.limits()).any():
+            self._raise_by_means()
+        self.lower = np.minimum(self.lower, self.upper)
         np.maximum.accumulate(self.lower, out=self.lower)
+
+    def _raise_by_means(self) -> None:
+        """Raise the lower bounds by the mean margin of the pairs to turn."""
+        # A vote that is replaced moves a margin by two, one added or dropped by one.
+        halves = 1 if self.siege.change.keeps_total else 2
+        mean = cheap_lower(self.siege.votes, self.before, quick=self.most == 1) * halves
+        self.lower[1:] = np.maximum(self.lower[1:], mean)
+
+    def so_far(self) -> str:
+        """See `TargetSearch`: the bounds of the one distance that is asked about, or of the middle one of several."""
+        at = self.asked[len(self.asked) // 2]
+        return known_so_far(self.siege.votes, self.lower[at], self.upper[at], at if len(self.asked) > 1 else 0)
 
     def found(self, k: int, clock: Clock) -> Found:
         """Return bounds and an attack for at least `k` flipped pairs."""
@@ -220,6 +237,10 @@ class _Wish(TargetSearch):
         if self.above[0] >= 0:
             return order.index(int(self.above[0])) < order.index(int(self.above[1]))
         return bool(self.newcomer[list(order[: self.top])].any())
+
+    def so_far(self) -> str:
+        """See `TargetSearch`."""
+        return known_so_far(self.siege.votes, self.lower, self.upper)
 
     def found(self, clock: Clock) -> Found:
         """Return bounds and an attack."""

@@ -21,19 +21,18 @@ from holdrank.arrays.tolerances import STRICT
 from holdrank.attacks.goals import Aim
 from holdrank.attacks.kemeny.counted import whole_price
 from holdrank.attacks.kemeny.orders import cheapest_rival, signs
-from holdrank.attacks.kemeny.siege import SOLVED, UNIT, Siege, TargetOptimum
+from holdrank.attacks.kemeny.siege import LAST_STEP, SOLVED, UNIT, Siege, TargetOptimum
 from holdrank.attacks.plans import Found, Plan, Progress
 from holdrank.attacks.sides import Side, missing, one_pair, reaching
-from holdrank.attacks.whole import Whole, votes_needed
+from holdrank.attacks.whole import Whole, known_so_far, votes_needed
 from holdrank.rankings import Floats, Ints
 from holdrank.rules.kemeny.branch import relaxed_within
 from holdrank.status import Clock, Step
-from holdrank.words.results import so_far
 
 _ROUNDS = 12  # of better targets and better weights
 _TARGETS = 4  # arcs whose cheapest orders are tried as targets in one round
 _SPLITS = 20  # of sets of arcs, for one set of weights
-_EXACT = 1e-4  # in UNIT: bounds so near are one number
+_EXACT = 1e-4  # in UNIT: bounds this near are one number
 
 
 class Claim:
@@ -66,7 +65,11 @@ class Claim:
         likely = sorted(self.arcs, key=self._passing_cost)
         for number in range(_ROUNDS):
             if progress is not None:
-                progress(Step("rounds", number, _ROUNDS, self._so_far()))
+                progress(
+                    Step(
+                        "rounds", number, _ROUNDS, known_so_far(self.siege.votes, self.lower / UNIT, self.upper / UNIT)
+                    )
+                )
             before = self.lower, self.upper
             self._try_all(likely[:_TARGETS], pull, clock)
             if number == 0:
@@ -79,12 +82,6 @@ class Claim:
                 return
             # The next targets are cheapest under the margins that an attack of this size leaves if nothing runs out.
             pull = self._pull() * self.upper
-
-    def _so_far(self) -> str:
-        """Return the bounds so far, in votes."""
-        total = self.siege.votes.total
-        fails = max(votes_needed(self.lower, total) - 1, 0.0)
-        return so_far(fails, math.ceil(self.upper * total) if math.isfinite(self.upper) else math.inf)
 
     def _settled(self) -> bool:
         return self.lower >= self.upper - _EXACT
@@ -245,7 +242,7 @@ class Claim:
         plan: Plan | None = None
         upper = self.upper
         if self.target is not None:
-            patient = clock if not clock.over() else Clock(2.0)
+            patient = clock.for_last_step(LAST_STEP)
             price = self.price(self.target, STRICT * UNIT, patient)
             if price is not None and self._may(price.value):
                 plan = self.siege.as_plan(self.target, price.taken / UNIT * self.siege.votes.total)

@@ -32,6 +32,8 @@ SUBSETS_UP_TO = 12  # items: above, the rivals of a target come from the branch 
 _WALK = 400_000  # orders of 12 items visited between two checks of the clock, some hundredths of a second
 UNIT = 10 * highs.UNIT  # all votes together; finer than elsewhere, because bounds are compared to a ten-millionth of it
 SOLVED = 1e-5  # in that unit: what counts as no rival
+LAST_STEP = 2.0  # seconds for the attack of a search whose time is over
+_ONE_ORDER = 5.0  # seconds for one order that tempts
 _MOST_RIVALS = 400  # of one target in such a program; a tenth of that is usual
 
 
@@ -212,7 +214,7 @@ class Siege:
         """
         key = priced.order.tobytes()
         if key not in self._plans:
-            patient = clock if not clock.over() else Clock(2.0)  # the last step of a search that was stopped
+            patient = clock.for_last_step(LAST_STEP)
             outcome, _, _, taken = self._settle(priced.order, np.inf, self.slack, priced.rivals, patient)
             works = outcome == Outcome.PRICED
             self._plans[key] = self.as_plan(priced.order, taken * self.votes.total) if works else None
@@ -359,7 +361,8 @@ class Siege:
             if clock.over():
                 break
             pushed = self.margins - strength * (ahead - ahead.T)
-            solved = cheapest_order(np.maximum(-pushed, 0.0), whole=False, clock=Clock(min(5.0, clock.seconds_left())))
+            part = Clock(min(_ONE_ORDER, clock.seconds_left()), within=clock)
+            solved = cheapest_order(np.maximum(-pushed, 0.0), whole=False, clock=part)
             orders.add(tuple(int(i) for i in solved.order))
         orders.discard(tuple(range(self.n)))
         return np.array(sorted(orders), dtype=np.int64).reshape(-1, self.n)

@@ -57,6 +57,10 @@ class TargetSearch(ABC):
     def take(self, priced: Priced, clock: Clock) -> None:
         """Learn the price of an order."""
 
+    def so_far(self) -> str:
+        """Return the bounds so far as text; empty without any."""
+        return ""
+
     def learn(self, orders: Ints, bounds: Floats, clock: Clock, progress: Progress | None = None) -> None:
         """Price orders, the most promising first, as far as their bounds stay below the limits."""
         turned = flips(orders)
@@ -72,7 +76,7 @@ class TargetSearch(ABC):
             if len(chosen):
                 self.priced += len(chosen)
                 if progress is not None:
-                    progress(Step("orders priced", self.priced, self.priced))
+                    progress(Step("orders priced", self.priced, self.priced, self.so_far()))
                 for priced in self.siege.price(orders[chosen], limits[turned[chosen]] - _TINY, clock):
                     self.take(priced, clock)
 
@@ -98,7 +102,7 @@ class TargetSearch(ABC):
             if finished:
                 return True
             if progress is not None:
-                progress(Step("orders visited", self.visited, self.visited))
+                progress(Step("orders visited", self.visited, self.visited, self.so_far()))
         return False
 
     def deepen(self, budgets: Iterable[float], clock: Clock, progress: Progress | None) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -11,6 +12,7 @@ SIZE = 13.0  # of text, in the units of the drawing
 
 _NARROW = frozenset("fijlrtI.,:;'|!()[]{} -\"`/\\")
 _BROAD = frozenset("mwMW@%—…")
+_ROUNDING = 1e-6  # of widths that are scaled there and back
 _SAFETY = 1.14  # the font of a reader may be wider than the one that these widths are of
 
 
@@ -39,7 +41,7 @@ def _part(sign: str) -> float:
 
 def fitted(text: str, width: float, size: float = SIZE) -> str:
     """Return a text, its end cut off if it is wider than `width`."""
-    if width_of(text, size) <= width:
+    if width_of(text, size) <= width + _ROUNDING:
         return text
     cut = text
     while cut and width_of(cut + "…", size) > width:
@@ -78,6 +80,22 @@ def ticks(highest: float, lowest: float = 0.0, most: int = 5) -> list[float]:
     exact = (highest - lowest) / most / 10**power
     step = next(round_ for round_ in (1, 2, 5, 10) if exact <= round_ * (1 + 1e-9)) * 10.0**power
     return [round(k * step, 12) for k in range(ceil(lowest / step - 1e-9), floor(highest / step + 1e-9) + 1)]
+
+
+def in_two_lines(text: str, width: float, size: float = SIZE) -> list[str]:
+    """Return a text in one line, or in two if it is wider than `width`; what is wider than these is cut.
+
+    Examples
+    --------
+    >>> in_two_lines("Open-Assistant SFT-7 (7B)", 140.0), in_two_lines("GPT-NeoXT-Chat-Base", 120.0)
+    (['Open-Assistant', 'SFT-7 (7B)'], ['GPT-NeoXT-', 'Chat-Base'])
+    """
+    parts = re.findall(r"[^ \-_/]*[ \-_/]*", text)[:-1]
+    for k in range(len(parts), 0, -1):
+        first, rest = "".join(parts[:k]).rstrip(), "".join(parts[k:])
+        if width_of(first, size) <= width + _ROUNDING:
+            return [first, fitted(rest, width, size)] if rest else [first]
+    return [fitted(text, width, size)]
 
 
 class Canvas:

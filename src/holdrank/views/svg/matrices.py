@@ -11,7 +11,7 @@ from holdrank.words.names import named
 from holdrank.words.pictures import MOST_PAIRED, compared, few_text, heatmap_text, matrix_key_text
 
 _STEPS = 10  # colours from 0 to 100 %, and one between them for a tie
-_TIE = 0.005  # a share so near to one half has the colour of a tie
+_TIE = 0.005  # a share this near to one half has the colour of a tie
 _FEW = 5  # votes on a pair; fewer say little
 _NUMBERED = 12  # items whose cells can hold a number
 _SIDE, _LARGEST = 600.0, 40.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from holdrank.analysis.records import Record
-from holdrank.views.svg.canvas import SIZE, Canvas, fitted, sentence, width_of
+from holdrank.views.svg.canvas import SIZE, Canvas, fitted, in_two_lines, sentence, width_of
 from holdrank.words.ladders import buckets, tiers_of
 from holdrank.words.names import named
 from holdrank.words.nouns import noun_of
@@ -14,6 +14,7 @@ from holdrank.words.pictures import attack_text, budget_of, places_of_items, ran
 from holdrank.words.prices import budget_text
 
 _WIDTH, _NARROW = 680.0, 490.0
+_WIDEST_MOVED = 146.0  # of a name beside its move
 _BOLD = 1.1  # times as wide as plain text
 _WIDEST_NAME = 230.0
 _MOST_TICKS = 7  # places on an axis, and the last
@@ -126,7 +127,9 @@ def attack(record: Record) -> str:
     order, names = record["consensus"]["order"], record["items"]
     rows, left_out = _moves(found, order)
     size, step = (SIZE, 30.0) if len(rows) <= 16 else (11.5, 24.0)
-    wide = min(max(_BOLD * width_of(named(names[item]), size) for item in rows), 146.0)
+    wide = max(_BOLD * width_of(named(names[item]), size) for item in rows)
+    if wide > _WIDEST_MOVED:  # long names take two lines
+        wide, size, step = _WIDEST_MOVED, 11.5, 28.0
     widest = max(width_of(text, 11.5) for side in ("before", "after") for text in _spots(found, side, order, rows))
     beside = max(widest + 12, 40.0)  # between a line and a name stand the places
     left, right = wide + beside + 10, _NARROW - wide - beside - 10
@@ -159,11 +162,13 @@ def attack(record: Record) -> str:
     for heights, spots, x, look in sides:
         for item in rows:
             y = heights[item] + 0.35 * size
-            short = fitted(named(names[item]), wide / (_BOLD if item in moved else 1), size)
-            full = "" if short == names[item] else named(names[item], 400)
+            lines = in_two_lines(named(names[item]), wide / (_BOLD if item in moved else 1), size)
+            full = "" if " ".join(lines) == names[item] else named(names[item], 400)
             kind = " ".join(filter(None, ("strong" if item in moved else "", "small" if size < SIZE else "", look)))
             sheet.text(x - 8 if look else x + 8, y, spots[item], f"small soft {look}".strip())
-            sheet.text(x - beside if look else x + beside, y, short, kind, full=full)
+            for k, line in enumerate(lines):
+                up = (len(lines) - 1) / 2 - k
+                sheet.text(x - beside if look else x + beside, y - 1.15 * size * up, line, kind, full=full)
     bottom = 34 + len(rows) * step + 6
     if left_out:
         sheet.text(_NARROW / 2, bottom + 12, f"{plural(left_out, 'more item')}, which moved less or not at all",
