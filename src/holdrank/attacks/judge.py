@@ -187,10 +187,10 @@ class Case:
 
     def verified(self, answer: Answer, found: Found, clock: Clock) -> Answer:
         """Run the statistic again: only an attack that works is kept, and only its price is an upper bound."""
-        after = None if found.plan is None else self._after(found.plan, answer.aim, clock)
-        if found.plan is None or after is None:
+        plan = None if found.plan is None else found.plan.without_detours(self.votes)
+        after = None if plan is None else self._after(plan, answer.aim, clock)
+        if plan is None or after is None:
             return replace(answer, tie_plan=found.tie_plan)
-        plan = found.plan.without_detours(self.votes)
         budget = plan.budget(self.votes)
         upper = found.upper if found.upper - SAME <= budget <= found.upper + NUDGE else budget
         return replace(answer, upper=max(upper, answer.lower), plan=plan, after=after, others=found.others)
