@@ -37,6 +37,7 @@ from holdrank.votes.forms.table import MAX_WEIGHT
 from holdrank.votes.votes import Votes
 
 _FOR_CHECKS = 0.3  # of the time left: not for the engine, but for running the statistic again
+_LONG_CHECKS = 1.0  # seconds that are enough for that
 _ONE_ROW = 1.2e-4  # seconds of work on one answer, once the engine has spoken: curves of many items have thousands
 _LAST_SEARCH = 1.0  # seconds to find any attack when the time is over and the engine has none
 _AFTER_A_SIGNAL = 0.1  # seconds for either, when Ctrl-C ended it
@@ -175,7 +176,7 @@ class Case:
         todo = [k for k in range(len(aims)) if k not in found]
         if todo:
             left = clock.seconds_left()
-            after = max(_FOR_CHECKS * left, _ONE_ROW * len(aims))
+            after = max(min(_FOR_CHECKS * left, _LONG_CHECKS), _ONE_ROW * len(aims))
             part = Clock(None if math.isinf(left) else max(left - after, 0.0), within=clock)
             asked = [aims[k] for k in todo]
             results = self.engine.find(self.votes, self.before.ranking, asked, self.change, part, progress)

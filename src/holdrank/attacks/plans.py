@@ -127,8 +127,8 @@ def nothing(votes: Votes) -> Plan:
 def replacing(votes: Votes, removed: Floats, ranks: npt.ArrayLike, added: Floats) -> Plan:
     """Return the plan with these ballots, weights of solvers rounded and tiny negative ones cut off.
 
-    What is added, and of counted votes what is removed, become multiples of one small power of two. Sums of them have no
-    rounding error then, so that weights that are meant to balance do, or visibly do not.
+    What is added, and of counted votes what is removed, become multiples of one small power of two. Sums of them have
+    no rounding error then, so that weights that are meant to balance do, or visibly do not.
     """
     removed, added = np.clip(removed, 0.0, votes.weights), np.maximum(added, 0.0)
     unit = math.ldexp(1.0, min(math.frexp(votes.total)[1] - _BITS, 0))
