@@ -85,11 +85,12 @@ class Case:
         answers = [Answer(aim, self._sound(known.lower), math.inf) for aim, known in zip(aims, found, strict=True)]
         # When time is short, the farthest attack gives every aim an upper bound; then the nearest matter most.
         stop = math.inf
+        part = _without_rows(clock, len(aims))
         for k in sorted(range(len(aims)), key=lambda k: k - len(aims) * (k == len(aims) - 1)):
-            if clock.over() and math.isinf(stop):
+            if part.over() and math.isinf(stop):
                 stop = monotonic() + _last(clock, _LAST_LOOK)
             if monotonic() < stop:
-                answers[k] = self.verified(answers[k], found[k], clock)
+                answers[k] = self.verified(answers[k], found[k], part)
         answers = chained(answers)
         return self._no_dearer(self._in_whole_votes(answers, clock), clock) if self.votes.is_counts else answers
 
@@ -131,6 +132,8 @@ class Case:
 
     def attack(self, answer: Answer, status: Status, notes: tuple[str, ...], seconds: float) -> Attack:
         """Return an answer as a public `Attack`."""
+        if "name" not in self._memo:
+            self._memo["name"] = name_of(self.statistic)
         return Attack(
             goal=answer.aim.goal,
             change=self.change,
@@ -142,7 +145,7 @@ class Case:
             votes_to_decide=answer.whole.decide if self.votes.is_counts else math.nan,
             votes_sufficient=answer.whole.sufficient if self.votes.is_counts else math.nan,
             status=status,
-            statistic=name_of(self.statistic),
+            statistic=self._memo["name"],
             before=self.before,
             after=answer.after,
             plan=answer.plan,
@@ -361,7 +364,8 @@ class Case:
             return known
         aims = [answers[k].aim for k in todo]
         found = [Found(answers[k].lower, answers[k].upper, answers[k].plan, answers[k].tie_plan) for k in todo]
-        results = self.engine.whole(self.votes, self.before.ranking, aims, self.change, found, clock)
+        part = _without_rows(clock, len(aims))
+        results = self.engine.whole(self.votes, self.before.ranking, aims, self.change, found, part)
         for k, whole in zip(todo, results, strict=True):
             works = partial(self._works, answers[k].aim, clock)
             plan = whole.plan if whole.plan is not None and _is_whole(whole.plan) and works(whole.plan) else None
@@ -374,6 +378,12 @@ class Case:
 def _last(clock: Clock, seconds: float) -> float:
     """Return the seconds for final work once the time is over; fewer after Ctrl-C."""
     return min(seconds, _AFTER_A_SIGNAL) if clock.interrupted else seconds
+
+
+def _without_rows(clock: Clock, rows: int) -> Clock:
+    """Return a clock that leaves time for the work on so many answers; at least a quarter of the time is its own."""
+    left = clock.seconds_left()
+    return clock if math.isinf(left) else Clock(max(left - _ONE_ROW * rows, left / 4, 0.0), within=clock)
 
 
 def chained(answers: Sequence[Answer]) -> list[Answer]:

@@ -51,7 +51,7 @@ class WeightedBallots(Remembering):
     @property
     def total(self) -> float:
         """Number of votes, or total mass of a distribution."""
-        return float(self.weights.sum())
+        return self._remember("total", lambda: float(self.weights.sum()))
 
     @property
     def pair_votes(self) -> float:
