@@ -8,7 +8,6 @@ import os
 import signal
 import sys
 import time
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -158,7 +157,6 @@ def studio(tmp_path_factory):
 
 _found = []  # what the engines said during this test
 _proved = set()  # what this process has proved before
-_MOST_STEPS = 100_000  # cases of one proof
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -216,7 +214,6 @@ def unheard():
 
 
 def _prove(found):
-    from holdrank.proofs import statistics
     from holdrank.proofs.claims import Amounts, Told
     from holdrank.proofs.lower import least_checks
     from holdrank.proofs.statistics import Exactly
@@ -233,10 +230,6 @@ def _prove(found):
         checker = Exactly(votes, T)
         if checker.base is not None:
             before = Told.of(attack.before)
-            with (
-                pytest.MonkeyPatch.context() as patch
-            ):  # of thousands of results, some need more effort than users wait
-                patch.setattr(statistics, "proves", partial(statistics.proves, most=_MOST_STEPS))
-                share, *whole = least_checks(checker, before, asked, attack.change, f"{attack.statistic}: {asked}")
+            share, *whole = least_checks(checker, before, asked, attack.change, f"{attack.statistic}: {asked}")
             assert share.finding == "proved", share
             assert not [check for check in whole if check.finding == "refuted"]

@@ -420,6 +420,8 @@ def _refuse_unordered(values: npt.NDArray[Any]) -> None:
 
 def array_namespace(array: Any) -> Any:
     """Return the array library of an array, in the standard's spelling."""
+    if isinstance(array, np.ndarray) and hasattr(np, "astype"):  # numpy itself speaks it since version 2.1
+        return np
     import array_api_compat  # costs more to import than the rest of this file
 
     return array_api_compat.array_namespace(array)

@@ -17,8 +17,8 @@ def closed(row):
     return [distinct.index(value) + 1 if value > 0 else 0 for value in row]
 
 
-@pytest.mark.parametrize("most", [1, 3, 61, 62, 63, 64, 200, 2**40])
-@pytest.mark.parametrize("n", [1, 2, 7, 8, 9, 40, 65, 130])
+@pytest.mark.parametrize("most", [1, 3, 61, 62, 63, 64, 200, 2**31 - 2, 2**31 - 1, 2**31, 2**40])
+@pytest.mark.parametrize("n", [1, 2, 7, 8, 9, 12, 13, 24, 25, 40, 49, 62, 65, 130])
 def test_gaps_are_closed(n, most):
     rng = np.random.default_rng([n, most % 1000])
     ranks = rng.integers(0, most + 1, (30, n))

@@ -10,7 +10,7 @@ import pytest
 import holdrank as hr
 from holdrank.attacks import answers
 from holdrank.attacks import judge as cases
-from holdrank.attacks.plans import Found, Plan, nothing
+from holdrank.attacks.plans import Found, Plan, nothing, replacing
 from holdrank.attacks.whole import in_whole_votes, votes_needed
 from holdrank.status import Clock, Status
 
@@ -101,6 +101,28 @@ def test_an_attack_that_the_attacker_may_not_do_is_dropped(change, removed, adde
     plan = Plan(np.array([removed, 0.0]), np.array([[2, 1, 3]]), np.array([float(added)]))
     proposals(lambda *_: [Found(0.1, 0.7, plan)])
     assert not hr.attack(VOTES, hr.kemeny, hr.Above("b", "a"), change=change).verified
+
+
+@pytest.mark.parametrize("counted", [True, False])
+def test_rounded_weights_of_an_attack_still_balance(counted):
+    """Thousands of ballots are removed in part; what an attacker may do is checked to 1e-9 of the votes."""
+    rng = np.random.default_rng(3)
+    ranks = np.argsort(rng.random((6000, 9)), axis=1) + 1
+    weights = rng.integers(1, 9, size=6000)
+    votes = hr.Votes.from_ranks(ranks, weights if counted else weights / 7)
+    removed = votes.weights * rng.random(votes.distinct) * 1.2
+    plan = replacing(votes, removed, [range(1, 10)], np.array([np.minimum(removed, votes.weights).sum()]))
+    assert (plan.removed <= votes.weights).all()
+    assert plan.removed.sum() == pytest.approx(plan.added.sum(), rel=1e-9)
+    assert np.abs(plan.removed - np.minimum(removed, votes.weights)).max() < 1e-12 * votes.total
+
+
+def test_whole_votes_of_an_attack_stay_whole_no_matter_how_many_votes_there_are():
+    votes = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[2**45 + 1, 3])
+    plan = replacing(votes, np.array([5.0, 3.0]), [[1, 2]], np.array([8.0]))
+    assert plan.removed.tolist() == [5, 3]
+    assert plan.added.tolist() == [8]
+    assert plan.applied(votes).total == votes.total
 
 
 def test_doing_nothing_is_no_attack_on_what_does_not_hold(proposals):

@@ -429,11 +429,12 @@ def test_an_item_leaves_the_first_tier_when_another_passes_it_by_more_than_the_t
     assert found.lower == pytest.approx(share, abs=1e-9)
 
 
+@pytest.mark.parametrize("weights", [[4, 1, 1], [4 / 7, 1 / 7, 1 / 7], [0.4, 0.1, 0.1]])
 @pytest.mark.parametrize("goal", [NewWinner(), TopSet(1), Distance(1 / 6)])
-def test_weights_that_are_meant_to_balance_do(goal):
+def test_weights_that_are_meant_to_balance_do(goal, weights):
     """The attack ties the items 1 and 2: counted without rounding, as many votes must prefer one as the other."""
     ballots = np.array([[0, 0, 1, 2], [0, 1, 0, 1], [1, 0, 2, 0]])
-    votes = hr.Votes.from_ranks(ballots, [4, 1, 1], unlisted="observed")
+    votes = hr.Votes.from_ranks(ballots, weights, unlisted="observed")
     statistic = hr.Robust(hr.borda, 0.05, merge="naive")
     found = hr.attack(votes, statistic, goal)
     assert found.verified

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
 
 import holdrank as hr
+from holdrank.attacks.engines import exact_engine
 from holdrank.attacks.goals import Distance, NewWinner
 from holdrank.attacks.tiers import cells
 from holdrank.attacks.tiers import engine as tiers
@@ -130,3 +131,76 @@ def test_a_split_loses_no_votes_and_no_bound_is_above_their_price(goal, merge, k
                 break
     assert splits > 25
     assert grown > 2
+
+
+def all_medians(D):
+    """All orders with the smallest cost, by trying each; D holds margins in shares."""
+    n = len(D)
+    costs = {o: -sum(D[o[a], o[b]] for a in range(n) for b in range(a + 1, n)) for o in permutations(range(n))}
+    return [order for order, cost in costs.items() if cost <= min(costs.values()) + 1e-12]
+
+
+@pytest.mark.parametrize("change", list(hr.Change))
+@pytest.mark.parametrize("kind", ["complete", "observed", "bottom"])
+def test_a_bound_on_the_first_items_of_the_median_is_never_above_what_a_change_costs(kind, change):
+    """Ballots that oppose an order most make way for it, until it begins with other items than now."""
+    rng = np.random.default_rng([len(kind), len(change)])
+    n, compared, close = 5, 0, 0
+    for _ in range(6):
+        ranks = np.argsort(np.argsort(0.7 * np.arange(n) + rng.gumbel(size=(9, n)), axis=1), axis=1) + 1
+        listed = {"complete": ranks > 0, "bottom": ranks <= 3, "observed": rng.random(ranks.shape) < 0.7}[kind]
+        listed |= listed.sum(axis=1, keepdims=True) < 2
+        unlisted = "observed" if kind == "observed" else "bottom"
+        votes = hr.Votes.from_ranks(ranks * listed, rng.uniform(1, 3, 9), unlisted=unlisted)
+        before = hr.kemeny(votes).ranking
+        aim = NewWinner().aim(before, votes.items)
+        search = tiers.CellSearch(votes, hr.Robust(hr.kemeny, 0.05), before, [aim], change, Clock(), None)
+        pairs = search.pairs
+        target = rng.permutation(n)
+        place = np.argsort(target)
+        signs = np.where(place[pairs.first] < place[pairs.second], 1.0, -1.0)
+        against = np.argsort(signs @ pairs.gains.signs, kind="stable")
+        for budget in np.linspace(0.02, 0.6, 20):
+            room = np.clip(
+                budget - (np.cumsum(pairs.shares[against]) - pairs.shares[against]), 0, pairs.shares[against]
+            )
+            removed = np.zeros(len(room))
+            removed[against] = room if change.takes else 0.0
+            margin = pairs.margin - pairs.gains.margins(removed)[0] + (budget * signs if change.puts else 0.0)
+            D = np.zeros((n, n))
+            D[pairs.first, pairs.second], D[pairs.second, pairs.first] = margin, -margin
+            for order in all_medians(D)[:3]:
+                for m in range(1, n):
+                    start = int(rng.integers(0, m))
+                    blocks = [sum(1 << i for i in order[:start])] if start else []
+                    blocks += [1 << i for i in order[start:m]]
+                    rest = sum(1 << i for i in order[m:])
+                    for limit in (budget, 1.2 * budget, 2.0):
+                        bound = search.orders.of_beginning(blocks, rest, limit)
+                        assert bound <= budget + 1e-9, (votes.ranks, votes.weights, order, m, budget)
+                    compared += 1
+                    close += search.orders.of_beginning(blocks, rest, 0.7 * budget) > 0.69 * budget
+    assert compared > 300
+    assert close > 10
+
+
+def test_a_limit_hides_attacks_beyond_it_and_nothing_else():
+    """The engine of the ranking proves as much below a limit as without one."""
+    rng = np.random.default_rng(7)
+    hidden = 0
+    for number in range(12):
+        votes = some_votes(rng, ("complete", "observed")[number % 2], 6)
+        before = hr.kemeny(votes).ranking
+        for goal in (NewWinner(), hr.TopSet(2), Distance(0.2)):
+            aim = goal.aim(before, votes.items)
+            find = exact_engine(hr.kemeny, votes).find
+            (whole,) = find(votes, before, [aim], hr.Change.REPLACE, Clock(), None)
+            assert whole.lower == pytest.approx(whole.upper)
+            for limit in (whole.upper * 0.6, whole.upper * 1.5):
+                (part,) = find(votes, before, [replace(aim, limit=limit)], hr.Change.REPLACE, Clock(), None)
+                assert part.lower == pytest.approx(min(limit, whole.lower))
+                assert part.upper >= whole.upper - 1e-9
+                hidden += part.plan is None
+                if limit > whole.upper:
+                    assert part.upper == pytest.approx(whole.upper)
+    assert hidden > 10

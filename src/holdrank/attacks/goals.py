@@ -72,6 +72,8 @@ class Aim:
         With `delta`: the consensus moves by at least `delta` in this distance, "hausdorff_ns" or "hausdorff_half", or
         in this metric.
     delta : float
+    limit : float
+        Attacks that cost this share of the votes, or more, are not of interest: engines may ignore them.
     """
 
     goal: Goal
@@ -84,6 +86,7 @@ class Aim:
     other_set: bool = False
     distance: str | Metric = ""
     delta: float = 0.0
+    limit: float = math.inf
 
     def renumbered(self, place: Ints) -> Aim:
         """Return the same with item i called ``place[i]``."""

@@ -37,6 +37,7 @@ from holdrank.votes.forms.table import MAX_WEIGHT
 from holdrank.votes.votes import Votes
 
 _FOR_CHECKS = 0.3  # of the time left: not for the engine, but for running the statistic again
+_LONG_CHECKS = 1.0  # seconds that are enough for that
 _ONE_ROW = 1.2e-4  # seconds of work on one answer, once the engine has spoken: curves of many items have thousands
 _LAST_SEARCH = 1.0  # seconds to find any attack when the time is over and the engine has none
 _LAST_LOOK = 0.4  # seconds for such checks when the time is over
@@ -83,11 +84,12 @@ class Case:
         answers = [Answer(aim, self._sound(known.lower), math.inf) for aim, known in zip(aims, found, strict=True)]
         # When time is short, the farthest attack gives every aim an upper bound; then the nearest matter most.
         stop = math.inf
+        part = _without_rows(clock, len(aims))
         for k in sorted(range(len(aims)), key=lambda k: k - len(aims) * (k == len(aims) - 1)):
-            if clock.over() and math.isinf(stop):
+            if part.over() and math.isinf(stop):
                 stop = monotonic() + _last(clock, _LAST_LOOK)
             if monotonic() < stop:
-                answers[k] = self.verified(answers[k], found[k], clock)
+                answers[k] = self.verified(answers[k], found[k], part)
         answers = chained(answers)
         return self._no_dearer(self._in_whole_votes(answers, clock), clock) if self.votes.is_counts else answers
 
@@ -129,6 +131,8 @@ class Case:
 
     def attack(self, answer: Answer, status: Status, notes: tuple[str, ...], seconds: float) -> Attack:
         """Return an answer as a public `Attack`."""
+        if "name" not in self._memo:
+            self._memo["name"] = name_of(self.statistic)
         return Attack(
             goal=answer.aim.goal,
             change=self.change,
@@ -140,7 +144,7 @@ class Case:
             votes_to_decide=answer.whole.decide if self.votes.is_counts else math.nan,
             votes_sufficient=answer.whole.sufficient if self.votes.is_counts else math.nan,
             status=status,
-            statistic=name_of(self.statistic),
+            statistic=self._memo["name"],
             before=self.before,
             after=answer.after,
             plan=answer.plan,
@@ -174,7 +178,7 @@ class Case:
         todo = [k for k in range(len(aims)) if k not in found]
         if todo:
             left = clock.seconds_left()
-            after = max(_FOR_CHECKS * left, _ONE_ROW * len(aims))
+            after = max(min(_FOR_CHECKS * left, _LONG_CHECKS), _ONE_ROW * len(aims))
             part = Clock(None if math.isinf(left) else max(left - after, 0.0), within=clock)
             asked = [aims[k] for k in todo]
             results = self.engine.find(self.votes, self.before.ranking, asked, self.change, part, progress)
@@ -186,10 +190,10 @@ class Case:
 
     def verified(self, answer: Answer, found: Found, clock: Clock) -> Answer:
         """Run the statistic again: only an attack that works is kept, and only its price is an upper bound."""
-        after = None if found.plan is None else self._after(found.plan, answer.aim, clock)
-        if found.plan is None or after is None:
+        plan = None if found.plan is None else found.plan.without_detours(self.votes)
+        after = None if plan is None else self._after(plan, answer.aim, clock)
+        if plan is None or after is None:
             return replace(answer, tie_plan=found.tie_plan)
-        plan = found.plan.without_detours(self.votes)
         budget = plan.budget(self.votes)
         upper = found.upper if found.upper - SAME <= budget <= found.upper + NUDGE else budget
         return replace(answer, upper=max(upper, answer.lower), plan=plan, after=after, others=found.others)
@@ -359,7 +363,8 @@ class Case:
             return known
         aims = [answers[k].aim for k in todo]
         found = [Found(answers[k].lower, answers[k].upper, answers[k].plan, answers[k].tie_plan) for k in todo]
-        results = self.engine.whole(self.votes, self.before.ranking, aims, self.change, found, clock)
+        part = _without_rows(clock, len(aims))
+        results = self.engine.whole(self.votes, self.before.ranking, aims, self.change, found, part)
         for k, whole in zip(todo, results, strict=True):
             works = partial(self._works, answers[k].aim, clock)
             plan = whole.plan if whole.plan is not None and _is_whole(whole.plan) and works(whole.plan) else None
@@ -372,6 +377,12 @@ class Case:
 def _last(clock: Clock, seconds: float) -> float:
     """Return the seconds for final work once the time is over; fewer after Ctrl-C."""
     return min(seconds, AFTER_A_SIGNAL) if clock.interrupted else seconds
+
+
+def _without_rows(clock: Clock, rows: int) -> Clock:
+    """Return a clock that leaves time for the work on so many answers; at least a quarter of the time is its own."""
+    left = clock.seconds_left()
+    return clock if math.isinf(left) else Clock(max(left - _ONE_ROW * rows, left / 4, 0.0), within=clock)
 
 
 def chained(answers: Sequence[Answer]) -> list[Answer]:

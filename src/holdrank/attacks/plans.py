@@ -17,7 +17,7 @@ from holdrank.votes.votes import Votes
 Progress: TypeAlias = Callable[[Step], None]
 
 _ROUNDING = 1e-12  # of the weight of all votes
-_BITS = 44  # of the weight of all votes: sums over the pairs of an item are exact as well
+_BITS = 44  # of the weight of all votes, or whole votes: sums over the pairs of an item are exact as well
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,13 +127,14 @@ def nothing(votes: Votes) -> Plan:
 def replacing(votes: Votes, removed: Floats, ranks: npt.ArrayLike, added: Floats) -> Plan:
     """Return the plan with these ballots, weights of solvers rounded and tiny negative ones cut off.
 
-    Of counted votes, all weights become multiples of one small power of two. Sums of them have no rounding error then,
-    so that weights that are meant to balance do, or visibly do not.
+    What is added, and of counted votes what is removed, become multiples of one small power of two. Sums of them have
+    no rounding error then, so that weights that are meant to balance do, or visibly do not.
     """
     removed, added = np.clip(removed, 0.0, votes.weights), np.maximum(added, 0.0)
+    unit = math.ldexp(1.0, min(math.frexp(votes.total)[1] - _BITS, 0))
+    added = np.rint(added / unit) * unit
     if votes.is_counts:
-        unit = math.ldexp(1.0, math.frexp(votes.total)[1] - _BITS)
-        removed, added = np.rint(removed / unit) * unit, np.rint(added / unit) * unit
+        removed = np.rint(removed / unit) * unit
     return Plan(removed, np.atleast_2d(np.asarray(ranks, dtype=np.int64)), added)
 
 

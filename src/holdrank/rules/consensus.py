@@ -407,12 +407,7 @@ def _footrule_costs(votes: Votes) -> tuple[Floats, float, float]:
     # Doubled, counts of half places are whole numbers: sums and comparisons are then exact.
     exact = votes.is_counts and 2 * votes.total * max(footrule_maximum(votes.n), 1) < 2**53
     scale = 2.0 if exact else 1 / votes.total
-    at = scale * votes.place_weights()
-    # One place further down is nearer for the weight below it, and farther for the rest.
-    steps = 2 * np.cumsum(at[:, :-1], axis=1) - at.sum(axis=1, keepdims=True)
-    first = at @ np.arange(votes.n, dtype=np.float64)
-    cost = np.cumsum(np.column_stack((first, steps)), axis=1)
-    return cost, scale, 0.0 if exact else TIED * votes.n
+    return scale * votes.place_costs(), scale, 0.0 if exact else TIED * votes.n
 
 
 def expect_votes(votes: object, rule: str, *, pairs: bool = False) -> None:

@@ -51,7 +51,7 @@ class WeightedBallots(Remembering):
     @property
     def total(self) -> float:
         """Number of votes, or total mass of a distribution."""
-        return float(self.weights.sum())
+        return self._remember("total", lambda: float(self.weights.sum()))
 
     @property
     def pair_votes(self) -> float:
@@ -108,6 +108,13 @@ class WeightedBallots(Remembering):
     def place_weights(self) -> Floats:
         """Return `positions` as weights instead of shares: how many votes put item i at place k + 1."""
         return self._remember("place weights", self._count_places)
+
+    def place_costs(self) -> Floats:
+        """Return what each place costs each item: the sum of the weights of the votes, each times its distance."""
+        at = self.place_weights()
+        # One place further down is farther from the weight above it, and nearer to the rest.
+        steps = 2 * np.cumsum(at[:, :-1], axis=1) - at.sum(axis=1, keepdims=True)
+        return np.cumsum(np.column_stack((at @ np.arange(self.n), steps)), axis=1)
 
     def listed_weights(self) -> Floats:
         """Return for each item the weight of the ballots that list it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdrank.words.ladders import FEW_ITEMS
+from holdrank.status import TIERS_PRICED_UP_TO
 from holdrank.words.names import rule_name, why_chosen
 from holdrank.words.nouns import noun_of
 from holdrank.words.numbers import percent, plural
@@ -72,7 +72,9 @@ ranking without tiers.'
     many = f"{noun_of(record['votes'])}s"
     if record.get("races"):
         return f"{overtaken_heading(many.capitalize())}: how many {many} must change before the next item gets ahead."
-    without = ", in the ranking without tiers" * (record["tiers"] is not None and len(record["items"]) > FEW_ITEMS)
+    without = ", in the ranking without tiers" * (
+        record["tiers"] is not None and len(record["items"]) > TIERS_PRICED_UP_TO
+    )
     what = f"how many {many} must change before an item below the line gets above it{without}"
     return f"{line_heading(many.capitalize())}: {what}."
 

@@ -3,6 +3,9 @@
 #include "loops.h"
 
 #define FEW 62 /* ranks up to this many are marked by the bits of one number */
+typedef int32_t narrow_lanes __attribute__((vector_size(32))); /* a register */
+typedef int64_t wide_lanes __attribute__((vector_size(32)));
+#define MORE 24 /* numbers in three registers */
 #define AHEAD 32 /* rows whose places in the table are asked for before they are needed */
 #if defined(__GNUC__)
 #define FETCH(address) __builtin_prefetch(address)
@@ -64,39 +67,45 @@ static INSIDE void close_few(const int32_t *numbers, int64_t n, int16_t *ranks)
             ranks[i] = (int16_t)(bits_of(used & (((uint64_t)2 << numbers[i]) - 1)) - 1);
 }
 
-/* The same for any numbers of few items: how many others are no larger has the same order, and is a small number. */
-static INSIDE void close_by_counting(const int64_t *numbers, int64_t n, int16_t *ranks)
-{
-    int64_t padded[FEW + 2] = {0}, counts[FEW + 2] = {0};
-    int64_t lanes = (n + 7) / 8 * 8;
-    int32_t zeros = 0, small[FEW + 2];
-    memcpy(padded, numbers, (size_t)n * sizeof(int64_t));
-    for (int64_t j = 0; j < n; j++) {
-        zeros += numbers[j] == 0;
-        for (int64_t i = 0; i < lanes; i++)
-            counts[i] += padded[i] >= numbers[j];
+/* The same for any numbers of few items: how many others are no larger has the same order, and is a small number. Three
+   registers are compared with one number at a time. There is room in `small` for n numbers and MORE. */
+#define CLOSE_BY_COUNTING(name, number, lanes) \
+    static INSIDE void name(const number *numbers, int64_t n, int32_t *small, int16_t *ranks) \
+    { \
+        enum { LANES = sizeof(lanes) / sizeof(number) }; \
+        number some[3 * LANES] = {0}; \
+        int32_t zeros = 0; \
+        for (int64_t i = 0; i < n; i++) \
+            zeros += numbers[i] == 0; \
+        for (int64_t start = 0; start < n; start += 3 * LANES) { \
+            lanes one, two, three, first, second, third; \
+            for (int64_t i = 0; i < 3 * LANES && start + i < n; i++) \
+                some[i] = numbers[start + i]; \
+            memcpy(&one, some, sizeof one); \
+            memcpy(&two, some + LANES, sizeof two); \
+            memcpy(&three, some + 2 * LANES, sizeof three); \
+            first = second = third = (lanes){0} - zeros; \
+            for (int64_t j = 0; j < n; j++) { \
+                first -= one >= numbers[j]; \
+                second -= two >= numbers[j]; \
+                third -= three >= numbers[j]; \
+            } \
+            for (int64_t i = 0; i < LANES; i++) { \
+                small[start + i] = (int32_t)first[i]; \
+                small[start + LANES + i] = (int32_t)second[i]; \
+                small[start + 2 * LANES + i] = (int32_t)third[i]; \
+            } \
+        } \
+        int32_t sum = 0; \
+        for (int64_t i = 0; i < n; i++) { \
+            sum += small[i]; \
+            ranks[i] = (int16_t)small[i]; \
+        } \
+        if (2 * sum != (n - zeros) * (n - zeros + 1)) /* some are equal */ \
+            close_few(small, n, ranks); \
     }
-    for (int64_t i = 0; i < n; i++)
-        small[i] = (int32_t)counts[i] - zeros;
-    close_few(small, n, ranks);
-}
-
-/* The same for numbers below 2**31: twice as many are compared at a time. */
-static INSIDE void close_narrow(const int32_t *numbers, int64_t n, int16_t *ranks)
-{
-    int32_t padded[FEW + 2] = {0}, counts[FEW + 2] = {0};
-    int64_t lanes = (n + 7) / 8 * 8;
-    int32_t zeros = 0, small[FEW + 2];
-    memcpy(padded, numbers, (size_t)n * sizeof(int32_t));
-    for (int64_t j = 0; j < n; j++) {
-        zeros += numbers[j] == 0;
-        for (int64_t i = 0; i < lanes; i++)
-            counts[i] += padded[i] >= numbers[j];
-    }
-    for (int64_t i = 0; i < n; i++)
-        small[i] = (int32_t)counts[i] - zeros;
-    close_few(small, n, ranks);
-}
+CLOSE_BY_COUNTING(close_narrow, int32_t, narrow_lanes)
+CLOSE_BY_COUNTING(close_wide, int64_t, wide_lanes)
 
 /* The same for numbers that are not much larger than n, by a table of those that occur. */
 static void close_by_table(const int64_t *numbers, int64_t n, int64_t largest, int64_t *table, int16_t *ranks)
@@ -138,7 +147,7 @@ static void close_by_sorting(const int64_t *numbers, int64_t n, int64_t *sorted,
 WIDE LOOP int64_t rank_rows(const int64_t *numbers, int64_t m, int64_t n, int16_t *ranks)
 {
     int64_t *room = malloc((size_t)(2 * n + FEW + 2) * sizeof(int64_t));
-    int32_t *narrow = malloc((size_t)(n + 1) * sizeof(int32_t));
+    int32_t *narrow = malloc((size_t)(2 * n + MORE) * sizeof(int32_t));
     if (!room || !narrow) {
         free(room);
         free(narrow);
@@ -153,9 +162,9 @@ WIDE LOOP int64_t rank_rows(const int64_t *numbers, int64_t m, int64_t n, int16_
         if (largest <= FEW)
             close_few(narrow, n, ranks);
         else if (n <= FEW && largest <= INT32_MAX)
-            close_narrow(narrow, n, ranks);
+            close_narrow(narrow, n, narrow + n, ranks);
         else if (n <= FEW)
-            close_by_counting(numbers, n, ranks);
+            close_wide(numbers, n, narrow, ranks);
         else if (largest <= 2 * n + FEW)
             close_by_table(numbers, n, largest, room, ranks);
         else
@@ -169,6 +178,7 @@ WIDE LOOP int64_t rank_rows(const int64_t *numbers, int64_t m, int64_t n, int16_
 /* The same for narrow numbers of at most 62 items. */
 WIDE LOOP int64_t rank_few(const int32_t *numbers, int64_t m, int64_t n, int16_t *ranks)
 {
+    int32_t room[FEW + MORE];
     for (int64_t b = 0; b < m; b++, numbers += n, ranks += n) {
         int32_t largest = 0;
         for (int64_t i = 0; i < n; i++)
@@ -176,7 +186,7 @@ WIDE LOOP int64_t rank_few(const int32_t *numbers, int64_t m, int64_t n, int16_t
         if (largest <= FEW)
             close_few(numbers, n, ranks);
         else
-            close_narrow(numbers, n, ranks);
+            close_narrow(numbers, n, room, ranks);
     }
     return 0;
 }

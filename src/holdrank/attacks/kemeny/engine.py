@@ -45,7 +45,8 @@ def find(
     out: list[Found | None] = [Found(0.0, 0.0, nothing(votes)) if aim.reached(before) else None for aim in aims]
     asked = [aim.flips for aim, known in zip(aims, out, strict=True) if known is None and aim.flips]
     if asked:
-        curve = _Curve(siege, before, asked)
+        limit = max(aim.limit for aim in aims if aim.flips)
+        curve = _Curve(siege, before, asked, limit)
         curve.search(clock, progress)
         for at, aim in enumerate(aims):
             if out[at] is None and aim.flips:
@@ -91,9 +92,9 @@ def whole(
 class _Curve(TargetSearch):
     """The minimum budget for at least k flipped pairs, for all k at once."""
 
-    def __init__(self, siege: Siege, before: Ranking, asked: Sequence[int]) -> None:
+    def __init__(self, siege: Siege, before: Ranking, asked: Sequence[int], limit: float) -> None:
         super().__init__(siege)
-        self.before = before
+        self.before, self.limit = before, limit
         pairs = siege.n * (siege.n - 1) // 2
         self.asked = [min(k, pairs) for k in asked]
         self.most = max(self.asked)
@@ -106,7 +107,7 @@ class _Curve(TargetSearch):
 
     def limits(self) -> Floats:
         """See `TargetSearch`: distances beyond the largest requested one count as that one."""
-        limits = self.upper.copy()
+        limits: Floats = np.minimum(self.upper, self.limit)
         limits[self.most :] = limits[self.most]
         return limits
 
@@ -193,10 +194,11 @@ class _Wish(TargetSearch):
         self.best: Priced | None = None
         self.weak: Priced | None = None  # the cheapest that ties only
         self.upper, self.lower, self.open = math.inf, 0.0, math.inf
+        self.limit = aim.limit
 
     def limits(self) -> Floats:
         """See `TargetSearch`: the same for all distances."""
-        return np.full(self.siege.n * (self.siege.n - 1) // 2 + 1, self.upper)
+        return np.full(self.siege.n * (self.siege.n - 1) // 2 + 1, min(self.upper, self.limit))
 
     def take(self, priced: Priced, clock: Clock) -> None:
         """See `TargetSearch`."""
@@ -212,10 +214,11 @@ class _Wish(TargetSearch):
         targets = self._simple_targets()
         bounds = block_bounds_of(siege.against, targets, siege.battles)
         self.learn(targets, bounds, clock, progress)
-        chained = siege.chain_bound(self.starts, self.stops, self.upper, clock)
+        most = min(self.upper, self.limit)
+        chained = siege.chain_bound(self.starts, self.stops, most, clock)
         done = 0.0
-        if chained < self.upper:
-            done = self.deepen([np.nextafter(self.upper, np.inf)], clock, progress)
+        if chained < most:
+            done = self.deepen([np.nextafter(most, np.inf)], clock, progress)
         self.lower = min(max(chained, min(done, self.open)), self.upper)
 
     def _simple_targets(self) -> Ints:

@@ -216,7 +216,8 @@ class Rounds:
         if asked and not any(aim.distance or self._carries_over(aim) for aim in asked):
             effort //= _ONLY_ATTACKS
         clock = self.clock.with_looks(effort // _LOOK)
-        for aim, one in zip(asked, self._asked([self.own[aim] for aim in asked], clock), strict=False):
+        below = [replace(self.own[aim], limit=self.best[aim].upper) for aim in asked]
+        for aim, one in zip(asked, self._asked(below, clock), strict=False):
             if self.clock.over():
                 break
             self.below[aim] = one
@@ -267,7 +268,8 @@ class Rounds:
         """Pass lower bounds on changing the ranking, or its first items, to the bounds of the tiers."""
         clock = self.clock.with_looks(effort // _LOOK)
         first = goal.k if isinstance(goal, TopSet) else None
-        for found in self._asked([goal.aim(self.median, self.votes.items)], clock):
+        limit = max(self.best[aim].upper for aim in aims)
+        for found in self._asked([replace(goal.aim(self.median, self.votes.items), limit=limit)], clock):
             self.standing.learn(found.lower, first)
             for aim in aims:
                 self.improve(aim, self.standing.least(aim))

@@ -129,6 +129,7 @@ class ComparedPairs:
         if self.speaks is None:
             self.compared[:] = 1.0
         self.programs = 0
+        self._seen: tuple[Altered | None, Floats] = None, np.empty((0, 0))
         self._orders: list[tuple[int, ...]] = []  # distinct ballots added so far
         self._number: dict[tuple[int, ...], int] = {}
         self._kinds: Floats = np.empty((0, len(self.first)))
@@ -155,10 +156,13 @@ class ComparedPairs:
 
     # One row: a knapsack
 
-    def single(self, row: Row) -> float:
-        """Return the share of votes to change for one row; a bound where no ballot has all signs."""
+    def single(self, row: Row, spare: float = 0.0) -> float:
+        """Return the share of votes to change for one row; a bound where no ballot has all signs.
+
+        With `spare`, a change is enough that leaves the left side above minus this.
+        """
         u, v = row.u, row.v
-        need = -float(u @ self.margin + v @ self.compared)
+        need = -float(u @ self.margin + v @ self.compared) - spare
         if need <= _SAFE:
             return 0.0
         best = float((np.abs(u) + v).max()) if self.battles else float(np.abs(u).sum() + v.sum())
@@ -318,6 +322,8 @@ class ComparedPairs:
 
     def pairwise(self, change: Altered) -> Floats:
         """Return the matrix P of the votes after a change; 1/2 where no vote compares a pair."""
+        if change is self._seen[0]:
+            return self._seen[1]
         P = np.full((self.n, self.n), 0.5)
         half = np.divide(
             change.margin, 2 * change.compared, out=np.zeros_like(change.margin), where=change.compared > 1e-12
@@ -325,6 +331,7 @@ class ComparedPairs:
         half = np.clip(half, -0.5, 0.5)
         P[self.first, self.second] += half
         P[self.second, self.first] -= half
+        self._seen = change, P
         return P
 
     def plan(self, change: Altered) -> Plan:

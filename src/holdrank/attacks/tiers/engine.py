@@ -130,6 +130,8 @@ class CellSearch:
         self.splitter = Splitter(self.rows, self.goal, statistic.merge, min(self.needs), self._limit, self._solve)
         self.splitter.decided = self._decided
         self.tried: set[bytes] = set()
+        self._last: Altered | None = None
+        self._last_score = 0
         self.splits = self.cells = 0
         self.orders = self.splitter.orders = OrderPrices(self.rows, self.goal, self._late)
         self.goes_through = self.n <= _MOST_IN_CELLS or bool(self.goal.distance)
@@ -178,7 +180,7 @@ class CellSearch:
         """Solve or split the cell with the smallest bound, one after the other."""
         count = 1
         while self.heap and self.cells < _MOST_STEPS:
-            cell = heapq.heappop(self.heap)[2]
+            cell = self.splitter.bounded_again(heapq.heappop(self.heap)[2])
             self.cells += 1
             if self._limit(cell) < 0:
                 self._close(cell)
@@ -382,8 +384,7 @@ class CellSearch:
         if all(upper <= bound + _SAME for upper in self.upper) or (not self.pairs.change.puts and bound >= 1):
             return
         if self.base == "kemeny":
-            after = self._after(change)
-            reached = self.goal.reached(after)
+            reached = self._reached_by(change)
             if not any(self._improves(number, bound) and need <= reached for number, need in enumerate(self.needs)):
                 return
         plan = self.pairs.plan(change)
@@ -403,6 +404,12 @@ class CellSearch:
 
     def _improves(self, number: int, value: float) -> bool:
         return value < self.upper[number] - _SAME
+
+    def _reached_by(self, change: Altered) -> int:
+        """Return the score of altered votes (for Kemeny); cells share votes with those that they are parts of."""
+        if self._last is not change:
+            self._last, self._last_score = change, self.goal.reached(self._after(change))
+        return self._last_score
 
     def _after(self, change: Altered) -> Ranking:
         """Return the statistic (for Kemeny) of altered votes, from their margins."""

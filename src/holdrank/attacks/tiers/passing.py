@@ -46,6 +46,11 @@ class OrderPrices:
         self._ends: dict[int, tuple[list[int], Floats, Floats]] = {}
         self._between: dict[tuple[int, int], float] = {}
         self._steps: dict[int, tuple[list[float], list[int]]] = {}
+        pairs = rows.pairs
+        self._margins = np.zeros((self.n, self.n))
+        self._margins[pairs.first, pairs.second], self._margins[pairs.second, pairs.first] = pairs.margin, -pairs.margin
+        # Most ballots that leave some items out say little about many pairs: which items to move is a guess.
+        self._pull = pairs.change.pull if pairs.speaks is None else 0.7 * pairs.change.pull
 
     def _neighbours(self) -> Floats:
         prices = np.zeros((self.n, self.n))
@@ -63,6 +68,38 @@ class OrderPrices:
         if self.n > _MOST or self.rows.base == "other":
             return 0.0
         return max((self._border(above, below) for above, below in pairwise(blocks)), default=0.0)
+
+    def of_beginning(self, blocks: list[int], rest: int, budget: float) -> float:
+        """Return a budget, at most the one given, below which Kemeny's median does not list these blocks first.
+
+        Let A be the last few blocks and B some items of the rest. Moving B up, to before A, must not pay: B may win no
+        more against A than it loses to the items that it overtakes in the rest. Which these are is unknown; at most,
+        they are all that can beat an item of B after a change within the budget.
+        """
+        if self.rows.base != "kemeny" or not (blocks and rest and math.isfinite(budget)):
+            return 0.0
+        below = items_of(rest)
+        wins = self._margins[below]
+        lost = np.maximum(
+            0.0, self.rows.pairs.change.pull * budget - wins[:, below].T
+        )  # at [r, b] what b may lose to r
+        np.fill_diagonal(lost, 0.0)
+        of_block = np.array([wins[:, items_of(block)].sum(axis=1) for block in reversed(blocks)])
+        sizes = np.cumsum([block.bit_count() for block in reversed(blocks)])[:, None]
+        room = self._pull * budget * sizes
+        won = np.cumsum(of_block, axis=0)
+        moved = won > room
+        for _ in range(2):
+            moved &= won > room + (~moved).astype(np.float64) @ lost
+        spare = (((~moved).astype(np.float64) @ lost) * moved).sum(axis=1)
+        gain = (won * moved).sum(axis=1) - spare
+        price = gain / (sizes[:, 0] * np.maximum(moved.sum(axis=1), 1))
+        best = int(price.argmax())
+        if gain[best] <= 0:
+            return 0.0
+        above = sum(blocks[len(blocks) - 1 - best :])
+        up = sum(1 << item for item, goes in zip(below, moved[best].tolist(), strict=True) if goes)
+        return min(self.rows.pairs.single(self.rows.order(((above, up),)), float(spare[best])), budget)
 
     def _border(self, above: int, below: int) -> float:
         key = above, below

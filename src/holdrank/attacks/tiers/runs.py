@@ -48,6 +48,15 @@ class Run:
         """Whether places of the median are in the run."""
         return self.first <= start and end < self.first + len(self.order)
 
+    def close_across(self, theta: float) -> list[tuple[int, int, float]]:
+        """Return (start, end, largest deviation) of the intervals across tiers with no deviation above theta."""
+        largest = np.triu(self.deviation, 1)  # of the pairs between two places
+        largest = np.maximum.accumulate(largest[::-1], axis=0)[::-1]
+        largest = np.maximum.accumulate(largest, axis=1)
+        tiers = np.array(self.tier_of)
+        across = np.argwhere((tiers[:, None] < tiers) & (largest <= theta))
+        return [(start, end, float(largest[start, end])) for start, end in across.tolist()]
+
     def ends_where_it_should(self, P: Floats, theta: float) -> bool:
         """Whether Naive Merge of these items alone makes the tiers of the cell."""
         merged = MERGES["naive"](P[np.ix_(self.order, self.order)], Ranking(range(len(self.order))), theta)

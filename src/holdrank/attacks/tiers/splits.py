@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from itertools import combinations, pairwise
+from itertools import accumulate, combinations, pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -75,15 +75,18 @@ class Splitter:
         P = self.pairs.pairwise(cell.change)
         apart = np.abs(P - 0.5) > self.rows.theta
         for tier, (one, two) in enumerate(pairwise(cell.free)):
-            above, below = items_of(cell.members(tier)), items_of(cell.members(tier + 1))
-            certain = self.rows.base == "kemeny" and len(above) == len(below) == 1
             if cell.grows and tier + 2 == len(cell.free):
                 break  # what stands in the last tier is not all known
-            key = (-1, cell.members(tier), cell.members(tier + 1))
-            if not (one or two or certain or key in cell.settled) and not apart[np.ix_(above, below)].any():
+            first, second = cell.members(tier), cell.members(tier + 1)
+            certain = self.rows.base == "kemeny" and alone(first) and alone(second)
+            key = (-1, first, second)
+            if one or two or certain or key in cell.settled:
+                continue
+            above, below = items_of(first), items_of(second)
+            if not apart[np.ix_(above, below)].any():
                 settled = replace(cell, settled=cell.settled | {key})
-                pairs = [pair for a in above for b in below for pair in ((a, b), (b, a))]
-                return [self._choose(settled, [self.rows.apart(*pair)]) for pair in pairs]
+                both = [pair for a in above for b in below for pair in ((a, b), (b, a))]
+                return [self._choose(settled, [self.rows.apart(*pair)]) for pair in both]
         if self.rows.base != "other" and (not cell.rest or self.decided(cell)):
             # What is said of the tiers so far goes before the tiers below, which multiply.
             for tier, free in enumerate(cell.free):
@@ -122,11 +125,9 @@ class Splitter:
 
     def _choose(self, cell: Cell, rows: list[Row]) -> Cell:
         """Return the part of the cell where these rows hold too."""
-        bound = max(cell.bound, *(self.rows.single(row) for row in rows))
+        bound, chosen = max(cell.bound, *(self.rows.single(row) for row in rows)), cell.chosen + len(rows)
         rows = [*cell.rows[: cell.chosen], *rows, *cell.rows[cell.chosen :]]
-        return replace(
-            cell, bound=bound, rows=tuple(rows), chosen=cell.chosen + len(rows) - len(cell.rows), solved=False
-        )
+        return replace(cell, bound=bound, rows=tuple(rows), chosen=chosen, solved=False)
 
     def _next_tiers(self, cell: Cell) -> list[Cell] | None:
         """Return the cells with one more tier; None where these are too many to list."""
@@ -152,8 +153,7 @@ class Splitter:
 
         If the tiers so far decide, this is as good as whole tiers, and there are far fewer next items.
         """
-        out = []
-        limit = self.limit(cell)
+        out, limit = [], self.limit(cell)
         for i in items_of(cell.rest):
             item, rest = 1 << i, cell.rest ^ (1 << i)
             after = replace(cell, rest=rest, grows=rest > 0, below=cell.unscored, solved=False)
@@ -169,7 +169,10 @@ class Splitter:
 
     def _with_order_bound(self, cell: Cell) -> Cell:
         """Return the cell with a lower bound on the median listing its blocks in this order."""
-        return replace(cell, bound=max(cell.bound, self.orders.of_blocks(cell.blocks())))
+        bound, limit = max(cell.bound, self.orders.of_blocks(cell.blocks())), self.limit(cell)
+        if cell.rest and bound < limit:
+            bound = max(bound, self.orders.of_beginning(cell.blocks()[:-1], cell.rest, limit))
+        return replace(cell, bound=bound)
 
     def _close_sets(self, items: list[int], limit: float) -> Iterator[int]:
         """Yield the sets of items all of whose pairs can be tied below the limit."""
@@ -215,6 +218,11 @@ class Splitter:
             rest=rest,
             solved=False,
         )
+
+    def bounded_again(self, cell: Cell) -> Cell:
+        """Return the cell with what is known by now about its order and the first items of the ranking."""
+        firsts = accumulate(block for tier in cell.tiers for block in tier)
+        return self._with_order_bound(replace(cell, bound=max([cell.bound, *map(self.beginning, firsts)])))
 
     def with_cheap_bound(self, cell: Cell) -> Cell:
         """Return the cell with the best bound of single rows about its last tier."""
@@ -281,11 +289,8 @@ class Splitter:
         """
         order, tier_of, dev, n = run.order, run.tier_of, run.deviation, len(run.order)
         broken: list[tuple[float, int, int, list[_Choice]]] = []
-        for start, end in combinations(range(n), 2):
+        for start, end, height in run.close_across(self.rows.theta):
             own = set(combinations(range(start, end + 1), 2))
-            height = max(dev[pair] for pair in own)
-            if tier_of[start] == tier_of[end] or height > self.rows.theta:
-                continue
             # A tier that may grow may stick out of J by an unknown amount.
             if run.grows and (end == n - 1 or (self.merge == "downward" and tier_of[end] == tier_of[-1])):
                 continue
@@ -377,8 +382,8 @@ class Splitter:
         """
         out = []
         whole = cell
+        p, sign = self.pairs.sign(*large)
         for side in (1.0, -1.0):
-            p, sign = self.pairs.sign(*large)
             # To both sides means a margin of zero, which the side chosen before covers too.
             if (p, -side * sign) in whole.sides:
                 continue
@@ -413,10 +418,7 @@ class Splitter:
             self.solve(exactly)
         if not window.low + 0.05 * (window.high - window.low) < level < window.high - 0.05 * (window.high - window.low):
             level = (window.low + window.high) / 2
-        return [
-            self._within(rest, replace(window, high=level)),
-            self._within(rest, replace(window, low=level)),
-        ]
+        return [self._within(rest, replace(window, high=level)), self._within(rest, replace(window, low=level))]
 
     def _within(self, cell: Cell, window: Window) -> Cell:
         """Return the part of the cell where some level of the window lies between the deviations of its pairs.

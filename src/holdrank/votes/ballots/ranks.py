@@ -14,6 +14,7 @@ from holdrank.votes.limits import refuse_large_matrix
 _LARGEST_BIT = 62  # of a 64-bit number, its sign aside
 _NUMBERS = 1 << 16  # of which gaps are closed at a time, to stay in the cache
 _NARROW = tuple(map(np.dtype, (np.int8, np.int16, np.int32, np.uint8, np.uint16)))
+_MOST_NARROW = float(2**31 - 1)
 _ROWS = 1 << 16  # whose order is found at a time, to keep temporary arrays small
 
 
@@ -32,12 +33,11 @@ def ranks_without_gaps(ranks: npt.NDArray[Any]) -> Ints:
     """Return each row with its positive numbers replaced by 1, 2, ... in their order, equal numbers alike."""
     m, n = ranks.shape
     dense = np.empty((m, n), dtype=rank_type(n))
-    narrow = ranks.dtype in _NARROW and n <= _LARGEST_BIT
     step = max(1, _NUMBERS // max(n, 1))
     for start in range(0, m, step):
         block, to = ranks[start : start + step], dense[start : start + step]
-        if narrow:
-            call("rank_few", np.ascontiguousarray(block, dtype=np.int32), len(block), n, to)
+        if n <= _LARGEST_BIT and (keys := _narrow_keys(block)) is not None:
+            call("rank_few", keys, len(block), n, to)
         elif dense.dtype == np.int16:
             call("rank_rows", _whole_keys(block), len(block), n, to)
         else:  # so many items that their ranks need 32 bits
@@ -90,6 +90,16 @@ def ranks_within(group: Ints, values: npt.NDArray[Any]) -> npt.NDArray[np.int32]
     out = np.empty(len(values), dtype=np.int32)
     out[order] = climb - base
     return out
+
+
+def _narrow_keys(numbers: npt.NDArray[Any]) -> npt.NDArray[np.int32] | None:
+    """Return whole numbers below 2**31 as such; None for others, or where finding out would take long."""
+    if numbers.dtype in _NARROW:
+        return np.ascontiguousarray(numbers, dtype=np.int32)
+    if numbers.dtype != np.float64 or not (numbers[:1] < _MOST_NARROW).all():
+        return None
+    narrow = np.minimum(numbers, _MOST_NARROW).astype(np.int32)
+    return narrow if np.array_equal(narrow, numbers) else None
 
 
 def _whole_keys(numbers: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
