@@ -264,3 +264,18 @@ def test_every_search_gets_what_reading_has_left(run, monkeypatch):
         _, out, err = run(args[0], "hard.csv", *args[1:], "-q", "--time-limit", "50")
         assert out
         assert "time limit of 50 s; --time-limit 500 " in err, args
+
+
+@pytest.mark.parametrize(
+    ("wall", "work", "kept"),
+    [(1.0, 1.0, 0.06), (2.0, 1.0, 0.12), (4.0, 0.2, 0.2), (4.0, 0.01, 0.06), (1.0, 3.0, 0.06)],
+    ids=["quiet", "busy", "very busy", "too little work to tell", "several threads"],
+)
+def test_more_is_kept_of_a_limit_on_a_busy_machine(monkeypatch, wall, work, kept):
+    times = {"monotonic": 100.0, "process_time": 5.0}
+    for name in times:
+        monkeypatch.setattr(f"holdrank.cli.limits.{name}", lambda name=name: times[name])
+    clock = CommandClock()
+    times["monotonic"] += wall
+    times["process_time"] += work
+    assert clock.left(30.0) == pytest.approx(30.0 * (1 - kept) - wall)

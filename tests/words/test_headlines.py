@@ -129,19 +129,21 @@ def test_the_number_at_the_first_gap_is_reconciled_with_the_headline():
     # Somebody new takes 7.4 %, but who shares changes for 3.8 %: not firm.
     assert told([1, 2, 3], found, total=500, tiers=tiers, gaps=[gap], form="preflib") == (
         "a and b share first place; bringing in a third takes 37 of 500 ballots.",
-        "Proven minimum (7.4 %): 36 are not enough. 19 change who shares first place.",
+        "Proven minimum (7.4 %): 36 are not enough. 19 change who shares first place (proven minimum).",
     )
     assert told([1, 2, 3], found, total=500, tiers=tiers, gaps=[found])[1].endswith("36 are not enough.")
     alone = {"ranks": list(range(1, 18))}
     names = [f"m{k}" for k in range(17)]
     record = record_of(alone["ranks"], ends(0.0, 0.001, 4, 4), names=names, total=9000, tiers=alone, gaps=[gap])
     assert headline(record) == "m0 is first, but fragile: changing 4 of 9,000 votes can end the lead."
-    assert subline(record) == ("Proven minimum: 3 are not enough. 19 put another item ahead of m0.")
+    assert subline(record) == ("Proven minimum: 3 are not enough. 19 put another item ahead of m0 (proven minimum).")
     record["gaps"] = [{**gap, "upper": None, "sufficient": None}]
     assert subline(record).endswith("not enough. Putting another item ahead of m0 takes at least 19.")
     record["gaps"] = [gap]
     shared = {"ranks": [1, 1, *range(2, 17)]}
-    assert subline({**record, "tiers": shared}).endswith("19 change which 2 items come first without tiers.")
+    assert subline({**record, "tiers": shared}).endswith(
+        "19 change which 2 items come first without tiers (proven minimum)."
+    )
 
 
 @pytest.mark.parametrize("counts", [True, False])
@@ -247,10 +249,12 @@ def test_who_gets_ahead_is_named_where_it_is_the_next_item():
     six = {**ends(0.0006, 0.0007, 6, 6), "known": True}
     names = [f"m{k}" for k in range(20)]
     more = {"total": 8931, "form": "battles", "tiers": tiers, "names": names, "gaps": [six]}
-    assert "6 put m1 ahead of m0." in told(list(range(1, 21)), four, races=[six], **more)[1]
+    assert "6 put m1 ahead of m0 (proven minimum)." in told(list(range(1, 21)), four, races=[six], **more)[1]
     seven = {**ends(0.0007, 0.0008, 7, 7), "known": True}  # then somebody else takes fewer
     for races in ([seven], [{**six, "known": False}], None):
-        assert "6 put another item ahead of m0." in told(list(range(1, 21)), four, races=races, **more)[1]
+        assert (
+            "6 put another item ahead of m0 (proven minimum)." in told(list(range(1, 21)), four, races=races, **more)[1]
+        )
 
 
 def test_no_minimum_is_called_proven_where_the_headline_names_none():

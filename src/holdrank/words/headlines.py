@@ -242,7 +242,8 @@ def _first_gap(record: Record) -> str:
         deed, doing, what = "change", "Changing", f"which {len(top)} items come first without tiers"
     if not amount[0].isdigit():  # "at least 3 put" would sound as if three did
         return f"{doing} {what} takes {amount}{many}."
-    return f"{amount}{many} {deed}{'s' * (amount == '1')} {what}."
+    proven = " (proven minimum)" * (ends[0] == ends[1])
+    return f"{amount}{many} {deed}{'s' * (amount == '1')} {what}{proven}."
 
 
 def _overtaker(record: Record, gap: tuple[float | None, float | None]) -> str:

@@ -4,7 +4,7 @@ Column p of a pair i < j is 1 when i comes before j. The rows are triangles, ``0
 of three. Almost all are slack, so they are added when violated and dropped when slack. Where many pairs have no
 majority, as in sparse battles, or items are few, the columns are majorities instead, and the rows are their cycles.
 Where triangles leave a gap, rows on a few items follow (`cuts`). As the gap shrinks, `prefixes` checks whether any
-order fits into it; if that is not decided, branching follows.
+order fits into it; if that is not decided, branching follows, over majorities with `trials`.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from heapq import heappop, heappush
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
 from holdrank.rankings import Floats, Ints
 from holdrank.rules.kemeny import prefixes, search, subsets, symmetry
 from holdrank.rules.kemeny.cuts import Separator
 from holdrank.rules.kemeny.cycles import weighted_triples
-from holdrank.rules.kemeny.majorities import Majorities, Rows
+from holdrank.rules.kemeny.majorities import Majorities, Rows, has_cycle
 from holdrank.rules.kemeny.parts import Part, order_cost, raise_to_step, rounding, tidy
 from holdrank.rules.kemeny.program import Program
+from holdrank.rules.kemeny.trials import Trials
 from holdrank.rules.kemeny.triangles import most_violated
 from holdrank.rules.solvers.highs import LinearProgram
 from holdrank.status import Clock, Step
@@ -98,6 +98,8 @@ def solve(
     tree.floor = max(tree.floor, tree.root.bound)
     if tree.settled(tree.floor) or tree.stopped():
         return tree.part(tree.how)
+    if isinstance(tree, _Cycles) and step:
+        return tree.close_by_trials(progress)
     open_nodes = [tree.root]
     closed = 0
     while open_nodes and not tree.settled(open_nodes[0].bound) and not tree.stopped():
@@ -276,7 +278,7 @@ class _Tree:
 
     def fits_none(self, node: _Node) -> bool:
         """Whether the fixed pairs of a node contain a cycle, so that no order fits."""
-        return _has_cycle(self.before(node.lower) + self.before(node.upper) > 1)
+        return has_cycle(self.before(node.lower) + self.before(node.upper) > 1)
 
     def branches(self, node: _Node) -> Iterator[_Node]:
         """Yield two children that differ in one pair, after fixing the pairs that the reduced costs decide."""
@@ -381,6 +383,20 @@ class _Cycles(_Tree):
         """Return False, for the same reason."""
         return False
 
+    def close_by_trials(self, progress: Callable[[Step], None] | None) -> Part:
+        """Branch until the best order is proven optimal or the time is over."""
+
+        def try_order(x: Floats) -> float:
+            self.round(self.before(x))
+            steps = _LOOKS_A_NODE * self.cost.size
+            self.try_order(search.better_order(self.cost, self.best, self.clock, steps=steps, seed=trials.closed))
+            return self.value - self.offset
+
+        trials = Trials(self.majorities, self.value - self.offset, self.step, try_order, self.clock)
+        trials.run(self.best, progress)
+        self.floor = max(self.floor, trials.bound + self.offset)
+        return self.part(f"branch and bound ({trials.closed} branching{'s' * (trials.closed != 1)})")
+
     def with_triangles(self) -> _Tree:
         """Return a tree with a column for each pair, starting from the results of this one."""
         tree = _Tree(self.cost, self.best, self.step, self.tolerance, self.clock)
@@ -389,10 +405,7 @@ class _Cycles(_Tree):
 
     def fits_none(self, node: _Node) -> bool:
         """Whether majorities that must be kept form a cycle."""
-        kept = np.zeros(self.cost.shape, dtype=bool)
-        held = node.upper < 0.5
-        kept[self.majorities.tail[held], self.majorities.head[held]] = True
-        return _has_cycle(kept)
+        return self.majorities.form_a_cycle(node.upper < 0.5)
 
     def price(self, a: int, b: int) -> float:
         """See `_Tree`."""
@@ -414,14 +427,3 @@ def _has_few_cycles(cost: Floats) -> bool:
     """Whether cycles of majorities make a faster program than triangles: few items, or few majorities."""
     n = len(cost)
     return n <= _FEW_ITEMS or int(np.count_nonzero(cost != cost.T)) < _SPARSE * n * (n - 1)
-
-
-def _has_cycle(arcs: npt.NDArray[np.bool_]) -> bool:
-    """Whether a directed graph has a cycle: items without arcs into them are removed until none is left."""
-    left = np.ones(len(arcs), dtype=bool)
-    while left.any():
-        free = left & ~arcs[left].any(axis=0)
-        if not free.any():
-            return True
-        left &= ~free
-    return False

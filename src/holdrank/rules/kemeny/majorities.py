@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from holdrank.arrays.native import call
 from holdrank.rankings import Floats, Ints
@@ -58,6 +59,12 @@ class Majorities:
         call("shortest_paths", far, n, following)
         return far, following
 
+    def form_a_cycle(self, kept: npt.NDArray[np.bool_]) -> bool:
+        """Whether some of the majorities marked in `kept` form a cycle, so that no order keeps all of them."""
+        arcs = np.zeros(self.number.shape, dtype=bool)
+        arcs[self.tail[kept], self.head[kept]] = True
+        return has_cycle(arcs)
+
     def cycles(self, lengths: Floats) -> Iterator[Rows]:
         """Yield rows for cycles that are shorter than 1, the shortest first, few of them sharing an arc.
 
@@ -79,3 +86,14 @@ class Majorities:
             last = ends[widths[:kept] == width]
             columns = members[last[:, None] - np.arange(width, 0, -1)]
             yield columns, np.ones(columns.shape), 1.0, np.inf
+
+
+def has_cycle(arcs: npt.NDArray[np.bool_]) -> bool:
+    """Whether a directed graph has a cycle: items without arcs into them are removed until none is left."""
+    left = np.ones(len(arcs), dtype=bool)
+    while left.any():
+        free = left & ~arcs[left].any(axis=0)
+        if not free.any():
+            return True
+        left &= ~free
+    return False

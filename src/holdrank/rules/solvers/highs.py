@@ -15,6 +15,7 @@ from holdrank.status import Clock
 
 UNIT = 1e4  # weight of all votes in a program: the solver's tolerances are absolute, and this makes them small
 _MIP_GAP = 1e-6  # absolute, the solver's default
+_DANTZIG, _DEVEX, _NO_LIMIT = 0, 1, 2**31 - 1  # values of the solver's options
 _COLUMNS_IN_A_MOMENT = 1000  # solved in milliseconds, less than it takes to press Ctrl-C
 
 
@@ -41,6 +42,17 @@ class Solution:
     x: Floats
     reduced_costs: Floats
     duals: Floats = field(default_factory=lambda: np.empty(0))
+
+
+@dataclass(frozen=True, slots=True)
+class Corner:
+    """Where a solve ended: the rows that were nearly tight there, and the basis. Later solves can start from it."""
+
+    widths: Ints
+    columns: Ints
+    values: Floats
+    limits: Floats
+    basis: Any
 
 
 @cache
@@ -139,6 +151,56 @@ class LinearProgram:
         self._highs.deleteRows(int(loose.sum()), np.flatnonzero(loose).astype(np.int32))
         return ~loose
 
+    def corner(self, slack: float) -> Corner:
+        """Return where the last solve ended, without the rows that are farther than `slack` from both limits."""
+        basis, values = self._highs.getBasis(), np.array(self._highs.getSolution().row_value)
+        basic = self._highspy.HighsBasisStatus.kBasic
+        loose = (values > self._row_range[:, 0] + slack) & (values < self._row_range[:, 1] - slack)
+        # Without rows whose slack is basic, what is left is a basis.
+        states = list(basis.row_status)
+        left = [row for row, state in enumerate(states) if state != basic or not loose[row]]
+        kept = np.zeros(len(states), dtype=bool)
+        kept[left] = True
+        basis.row_status = [states[row] for row in left]
+        entries = np.repeat(kept, self._widths)
+        return Corner(
+            self._widths[kept], self._entry_columns[entries], self._entry_values[entries], self._row_range[kept], basis
+        )
+
+    def go_to(self, corner: Corner) -> None:
+        """Replace all rows by those of a corner, so that the next solve starts there."""
+        count = len(self._widths)
+        if count:
+            self._highs.deleteRows(count, np.arange(count, dtype=np.int32))
+        self._entry_columns, self._entry_values = np.empty(0, dtype=np.int32), np.empty(0)
+        self._widths, self._row_range = np.empty(0, dtype=np.int32), np.empty((0, 2))
+        if len(corner.widths):
+            self.add_uneven_rows(corner.widths, corner.columns, corner.values, *corner.limits.T)
+        self._highs.setBasis(corner.basis)
+        # Steepest edges would have to be set up anew each time.
+        self._highs.setOptionValue("simplex_dual_edge_weight_strategy", _DEVEX)
+
+    def try_value(self, column: int, value: float, corner: Corner, iterations: int, clock: Clock) -> float:
+        """Return a bound for one column fixed at a value: what a few iterations from a corner of these rows prove."""
+        kept = self._lower, self._upper
+        lower, upper = kept[0].copy(), kept[1].copy()
+        lower[column] = upper[column] = value
+        self._highs.changeColBounds(column, value, value)
+        self._highs.setBasis(corner.basis)
+        # Weights of edges take longer to set up than these iterations.
+        for option, few in (("simplex_iteration_limit", iterations), ("simplex_dual_edge_weight_strategy", _DANTZIG)):
+            self._highs.setOptionValue(option, few)
+        self._lower, self._upper = lower, upper
+        self._run(clock)
+        duals = np.array(self._highs.getSolution().row_dual) / self._scale
+        usable = len(duals) == len(self._widths) and np.isfinite(duals).all()
+        bound = self._dual_bound(duals)[0] if usable else -np.inf
+        for option, usual in (("simplex_iteration_limit", _NO_LIMIT), ("simplex_dual_edge_weight_strategy", _DEVEX)):
+            self._highs.setOptionValue(option, usual)
+        self._lower, self._upper = kept
+        self._highs.changeColBounds(column, kept[0][column], kept[1][column])
+        return bound
+
     def start_inside(self) -> None:
         """Let the next solve go through the inside and end in a corner: faster than from a basis that says little."""
         self._inside = True
@@ -154,7 +216,7 @@ class LinearProgram:
                 return solution
         return self._solve(clock)
 
-    def _solve(self, clock: Clock) -> Solution:
+    def _run(self, clock: Clock) -> None:
         highs = self._highs
         if clock.deadline is not None:
             # HiGHS counts its running time over all solves of one model.
@@ -167,6 +229,10 @@ class LinearProgram:
             while not highs.wait(0.1)[0]:
                 if clock.interrupted:
                     highs.cancelSolve()
+
+    def _solve(self, clock: Clock) -> Solution:
+        self._run(clock)
+        highs = self._highs
         status, statuses = highs.getModelStatus(), self._highspy.HighsModelStatus
         if status == statuses.kInfeasible:
             return Solution(True, np.inf, np.empty(0), np.empty(0))

@@ -129,7 +129,7 @@ def attack(record: Record) -> str:
     size, step = (SIZE, 30.0) if len(rows) <= 16 else (11.5, 24.0)
     wide = max(_BOLD * width_of(named(names[item]), size) for item in rows)
     if wide > _WIDEST_MOVED:  # long names take two lines
-        wide, size, step = _WIDEST_MOVED, 11.5, 28.0
+        wide, size, step = _WIDEST_MOVED, 11.5, 30.0
     widest = max(width_of(text, 11.5) for side in ("before", "after") for text in _spots(found, side, order, rows))
     beside = max(widest + 12, 40.0)  # between a line and a name stand the places
     left, right = wide + beside + 10, _NARROW - wide - beside - 10
@@ -168,7 +168,7 @@ def attack(record: Record) -> str:
             sheet.text(x - 8 if look else x + 8, y, spots[item], f"small soft {look}".strip())
             for k, line in enumerate(lines):
                 up = (len(lines) - 1) / 2 - k
-                sheet.text(x - beside if look else x + beside, y - 1.15 * size * up, line, kind, full=full)
+                sheet.text(x - beside if look else x + beside, y - 1.08 * size * up, line, kind, full=full)
     bottom = 34 + len(rows) * step + 6
     if left_out:
         sheet.text(_NARROW / 2, bottom + 12, f"{plural(left_out, 'more item')}, which moved less or not at all",
