@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from holdrank.arrays.native import call
 from holdrank.rankings import Floats, Ints
@@ -73,9 +74,8 @@ def _first_of_equals(tight: np.ndarray[tuple[int, int], np.dtype[np.bool_]], ite
     For each place in turn, an earlier item may take it if the displaced item finds a way, over places not yet
     fixed, to the place that this frees.
     """
-    n = len(item_at)
     unique = True
-    for place in range(n):
+    for place in np.flatnonzero(_perhaps_on_cycles(tight[item_at])).tolist():
         for item in np.flatnonzero(tight[:, place]):
             if item == item_at[place]:
                 # Later items at this place would also be optimal, if the rest can be rearranged.
@@ -89,6 +89,25 @@ def _first_of_equals(tight: np.ndarray[tuple[int, int], np.dtype[np.bool_]], ite
                 unique = False
                 break
     return unique
+
+
+def _perhaps_on_cycles(
+    leads: np.ndarray[tuple[int, int], np.dtype[np.bool_]],
+) -> npt.NDArray[np.bool_]:
+    """Return the places whose item may differ between optima: only items on a cycle of tight pairs can change places.
+
+    ``leads[p, q]`` says that the item at place p may also stand at q. Places that none leads to, or that lead nowhere,
+    are left out until there are no more of them.
+    """
+    leads = leads.copy()
+    np.fill_diagonal(leads, val=False)
+    left = np.ones(len(leads), dtype=bool)
+    out, into = leads.sum(axis=1), leads.sum(axis=0)
+    while (gone := left & ((out == 0) | (into == 0))).any():
+        left &= ~gone
+        out -= leads[:, gone].sum(axis=1)
+        into -= leads[gone].sum(axis=0)
+    return left
 
 
 def _rearrange(tight: np.ndarray[tuple[int, int], np.dtype[np.bool_]], item_at: Ints, place: int, item: int) -> bool:
