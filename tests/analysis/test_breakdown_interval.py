@@ -236,7 +236,7 @@ def test_tiers_and_rules_without_a_proof_have_intervals_too():
     for rule in (hr.copeland, hr.Robust(hr.borda, 0.05)):
         found = hr.breakdown_interval(votes, rule, hr.NewWinner(), draws=200, rng=1, time_limit=60)
         assert 0 <= found.lower <= found.estimate <= found.upper <= 1
-        with pytest.raises(hr.UsageError, match="method='bootstrap'"):
+        with pytest.raises(hr.UsageError, match='method="bootstrap"'):
             hr.breakdown_interval(votes, rule, hr.NewWinner(), method="dual")
 
 

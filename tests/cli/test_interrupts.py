@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -136,6 +137,21 @@ def test_bounds_on_many_items_outlive_a_signal(folder, words, told):
     assert process.returncode == 130, err
     assert re.search(told, out), out
     assert "interrupted" in out
+
+
+def test_nothing_is_begun_after_a_signal(command_line, folder, monkeypatch):
+    from holdrank.analysis import bootstrap
+    from holdrank.analysis.chance import rank_sets
+    from holdrank.status import Status
+
+    drawn = bootstrap.bootstrap
+    monkeypatch.setattr(
+        bootstrap, "bootstrap", lambda *args, **more: replace(drawn(*args, **more), status=Status.RESAMPLED_INTERRUPTED)
+    )
+    monkeypatch.setattr(rank_sets, "rank_sets", lambda *_, **__: pytest.fail("sets of places were begun"))
+    code, out, _ = command_line("rank", str(folder / "votes.csv"), "--draws", "200", "-q")
+    assert code == 130
+    assert out
 
 
 def test_a_report_is_written_with_what_is_done_and_says_what_is_missing(folder):

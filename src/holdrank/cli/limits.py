@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from time import monotonic, process_time
 
-_RESERVE = 0.06  # of the limit: Python's own start before the command, last steps and printing after the search
+_RESERVE = 0.08  # of the limit: Python's own start before the command, last steps and printing after the search
 _MOST_RESERVED = 0.2  # of the limit, on a busy machine, where all of that takes longer
 _TELLING = 0.05  # seconds of work that tell how busy a machine is
 _LEAST = 0.1  # of the limit: what searches get, no matter how long reading takes

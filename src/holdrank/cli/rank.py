@@ -103,7 +103,7 @@ def rank(file: str, rule: str, compare: bool, draws: int | None, seed: int, exec
     if draws and not consensus.status.is_interrupted:
         means = {"executor": executor, "checkpoint": checkpoint, "by": by}
         drawn = _bootstrap(votes, rule, draws, seed, time_limit, quiet, means)
-        sets = _sets(votes, rule, by, seed, time_limit)
+        sets = None if drawn.status.is_interrupted else _sets(votes, rule, by, seed, time_limit)
     others = _others(votes, rule, time_limit, quiet) if compare else {}
     few = drawn is not None and drawn.draws < LEAST_DRAWS
     if as_json:
