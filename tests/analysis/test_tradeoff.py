@@ -231,6 +231,7 @@ def test_ctrl_c_is_heard_inside_a_breakdown(monkeypatch):
 def test_engines_that_run_out_of_time_before_the_clock_does_are_reported(monkeypatch):
     # All time is kept for checks, so every engine stops at once, long before the limit.
     monkeypatch.setattr(judge, "_FOR_CHECKS", 1.0)
+    monkeypatch.setattr(judge, "_LONG_CHECKS", math.inf)
     hard = hr.sample_votes(hr.Mallows(range(9), 0.95), 300, rng=5)
     t = hr.tradeoff(hard, time_limit=600)
     assert (t.lower < t.upper).any()

@@ -125,6 +125,17 @@ def test_whole_votes_of_an_attack_stay_whole_no_matter_how_many_votes_there_are(
     assert plan.applied(votes).total == votes.total
 
 
+def test_an_answer_cut_short_is_searched_for_as_one_without_an_attack_would_be(monkeypatch):
+    monkeypatch.setattr(cases, "_FOR_CHECKS", 1.0)  # all time is kept for checks: the engine has none
+    monkeypatch.setattr(cases, "_LONG_CHECKS", math.inf)
+    dear = cases.Engine(lambda _votes, _before, aims, *_: [Found(0.05, 0.5, swap([1, 0, 2], 50)) for _ in aims])
+    monkeypatch.setattr(answers, "exact_engine", lambda *_: dear)
+    found = hr.attack(VOTES, hr.kemeny, hr.Above("b", "a"), time_limit=600)
+    assert found.lower == 0.05
+    assert found.upper <= 0.11  # 10 of 100 votes tie the two, 11 decide
+    assert not found.exact
+
+
 def test_doing_nothing_is_no_attack_on_what_does_not_hold(proposals):
     proposals(lambda votes, *_: [Found(0.0, 0.0, nothing(votes))])
     found = hr.attack(VOTES, hr.kemeny, hr.Above("b", "a"))

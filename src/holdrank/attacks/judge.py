@@ -40,6 +40,7 @@ _FOR_CHECKS = 0.3  # of the time left: not for the engine, but for running the s
 _LONG_CHECKS = 1.0  # seconds that are enough for that
 _ONE_ROW = 1.2e-4  # seconds of work on one answer, once the engine has spoken: curves of many items have thousands
 _LAST_SEARCH = 1.0  # seconds to find any attack when the time is over and the engine has none
+_SHORT_SEARCH = 0.1  # the same where it has one, but no proof
 _LAST_LOOK = 0.4  # seconds for such checks when the time is over
 _LAST_RUN = 2.0  # seconds for one run of the statistic then
 _MANY_VOTES = 1e8
@@ -102,21 +103,21 @@ class Case:
     def with_search(
         self, answers: Sequence[Answer], clock: Clock, time_limit: float | None, progress: Progress | None
     ) -> list[Answer]:
-        """Return the answers, with an attack by search where the engine has none: any attack is a bound."""
+        """Return the answers, with an attack by search where the engine has none: any attack is a bound.
+
+        A single answer that was cut short is searched for, too, for a moment: with less time it would have been.
+        """
         todo = [k for k, a in enumerate(answers) if a.plan is None and math.isfinite(a.lower)]
+        seconds = _LAST_SEARCH
+        if not todo and len(answers) == 1 and self._memo.get("cut short") and answers[0].lower < answers[0].upper:
+            todo, seconds = [0], _SHORT_SEARCH
         if not todo or self.engine.by_search or not self.before.status.is_exact:
             return list(answers)
-        least = min(_last(clock, _LAST_SEARCH), math.inf if time_limit is None else time_limit)
+        least = min(_last(clock, seconds), math.inf if time_limit is None else time_limit)
         more = Clock(max(clock.seconds_left(), least), within=clock)
         search = Case(self.votes, self.statistic, self.before, self.change, searching(self.statistic))
         found = dict(zip(todo, search.answers([answers[k].aim for k in todo], more, progress), strict=True))
-        merged = [
-            replace(found[k], lower=max(a.lower, found[k].lower), whole=_both(a.whole, found[k].whole))
-            if k in found
-            else a
-            for k, a in enumerate(answers)
-        ]
-        return chained(merged)
+        return chained([_cheaper(found[k], a) if k in found else a for k, a in enumerate(answers)])
 
     def status(self, answers: Sequence[Answer], clock: Clock) -> Status:
         """Return the joint status of the answers."""
@@ -399,6 +400,12 @@ def chained(answers: Sequence[Answer]) -> list[Answer]:
             known[k] = replace(known[k], lower=known[k - 1].lower)
     # Where only rounding keeps the bounds apart they are one number: the one that is proved to be needed.
     return [replace(a, upper=a.lower) if a.upper - SAME <= a.lower < math.inf else a for a in known]
+
+
+def _cheaper(one: Answer, other: Answer) -> Answer:
+    """Return the answer with the cheaper attack, and the better bounds of both."""
+    best = one if one.upper < other.upper or other.plan is None else other
+    return replace(best, lower=max(one.lower, other.lower), whole=_both(one.whole, other.whole))
 
 
 def _both(one: Whole, other: Whole) -> Whole:
