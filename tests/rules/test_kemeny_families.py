@@ -194,6 +194,7 @@ def test_no_bound_of_a_family_alone_is_above_the_optimum(family, monkeypatch):
     monkeypatch.setattr(cuts, "_TRIES", 30)
     monkeypatch.setattr(packing, "_WINDOW", 6)
     monkeypatch.setattr(trials, "_FEW", 1)
+    monkeypatch.setattr(trials, "_HOPE", -1.0)
     if family == "weighted cycles":
         monkeypatch.setattr(packing, "_grown", lambda *_: None)
     bounds, share = FAMILIES[family]

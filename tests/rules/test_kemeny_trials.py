@@ -24,6 +24,7 @@ def battles(n, share, most, seed):
 @pytest.mark.parametrize("few", [0, 3, 50])
 def test_the_order_is_the_cheapest_from_any_start(monkeypatch, share, most, few):
     monkeypatch.setattr(trials, "_FEW", few)
+    monkeypatch.setattr(trials, "_HOPE", -1.0)
     branchings = 0
     for seed in range(4):
         cost = battles(15, share, most, seed)
@@ -51,6 +52,7 @@ def test_without_better_orders_the_bound_is_the_cost_of_the_cheapest():
 @pytest.mark.parametrize("few", [2, 50])
 def test_a_search_that_is_stopped_anywhere_proves_no_more_than_is_true(monkeypatch, few):
     monkeypatch.setattr(trials, "_FEW", few)
+    monkeypatch.setattr(trials, "_HOPE", -1.0)
     cost = battles(16, 1.0, 1, 3)
     least = subsets.solve(cost, 0.0).cost
     bounds = []
@@ -60,6 +62,17 @@ def test_a_search_that_is_stopped_anywhere_proves_no_more_than_is_true(monkeypat
         assert part.bound <= least <= part.cost
         bounds.append(part.bound)
     assert bounds[0] < least == bounds[-1]
+
+
+def test_a_tree_without_hope_is_left_to_plain_branching(monkeypatch):
+    monkeypatch.setattr(trials, "_FEW", 1)
+    monkeypatch.setattr(trials, "_HOPE", 2.0)
+    squares = {x * x % 19 for x in range(1, 19)}  # of a Paley tournament: the program leaves 7 of 64
+    cost = np.array([[float((i - j) % 19 in squares) for j in range(19)] for i in range(19)])
+    tree = branch._Cycles(cost, np.arange(19), 1.0, 0.0, Clock())
+    assert tree.close_by_trials(None) is None
+    assert tree.floor > 57 - 1e-6
+    assert subsets.solve(cost, 0.0).cost == 64 > tree.floor
 
 
 def test_a_corner_is_returned_to_and_trials_from_it_prove_no_more_than_full_solves():

@@ -98,8 +98,8 @@ def solve(
     tree.floor = max(tree.floor, tree.root.bound)
     if tree.settled(tree.floor) or tree.stopped():
         return tree.part(tree.how)
-    if isinstance(tree, _Cycles) and step:
-        return tree.close_by_trials(progress)
+    if isinstance(tree, _Cycles) and step and (part := tree.close_by_trials(progress)) is not None:
+        return part
     open_nodes = [tree.root]
     closed = 0
     while open_nodes and not tree.settled(open_nodes[0].bound) and not tree.stopped():
@@ -383,8 +383,8 @@ class _Cycles(_Tree):
         """Return False, for the same reason."""
         return False
 
-    def close_by_trials(self, progress: Callable[[Step], None] | None) -> Part:
-        """Branch until the best order is proven optimal or the time is over."""
+    def close_by_trials(self, progress: Callable[[Step], None] | None) -> Part | None:
+        """Branch until the best order is proven optimal or the time is over; return None where the gap is too large."""
 
         def try_order(x: Floats) -> float:
             self.round(self.before(x))
@@ -395,6 +395,8 @@ class _Cycles(_Tree):
         trials = Trials(self.majorities, self.value - self.offset, self.step, try_order, self.clock)
         trials.run(self.best, progress)
         self.floor = max(self.floor, trials.bound + self.offset)
+        if not trials.hopeful and not self.stopped():
+            return None
         return self.part(f"branch and bound ({trials.closed} branching{'s' * (trials.closed != 1)})")
 
     def with_triangles(self) -> _Tree:

@@ -26,6 +26,7 @@ from holdrank.status import Clock, Step
 _ITERATIONS = 30  # of a short trial
 _FEW = 50  # branchings with few trials; they are enough for most, and say where trials pay
 _SHORT_OF_FEW, _FULL_OF_FEW = 4, 1
+_HOPE = 0.25  # of the root's gap, which they must close, or trials do not pay
 _SHORT, _FULL = 12, 4  # trials of either kind before a branching, from then on
 _MORE_SHORT, _MORE_FULL = (8, 4, 2, 2, 2), (4, 4, 2, 2, 2)  # times as many in the first levels
 _HALVINGS = 10.0  # of the work that is left, if a branching closes the whole gap of the root
@@ -73,6 +74,8 @@ class Trials:
         Proven: no order costs less.
     closed : int
         Branchings so far.
+    hopeful : bool
+        Whether the tree may be closed at all; if not, it was left after few branchings.
     """
 
     def __init__(
@@ -90,12 +93,15 @@ class Trials:
         self.closed = self.made = 0
         self.gave_up = False
         count = len(majorities.cost)
-        self.gains, self.tried = np.zeros((count, 2)), np.zeros((count, 2))  # of keeping and of breaking each
+        self.gains, self.tried = (
+            np.zeros((count, 2)),
+            np.zeros((count, 2)),
+        )  # of keeping and of breaking each, per margin
         self.gap = np.inf  # of the root
-        self.thorough = False
+        self.thorough, self.hopeful = False, True
 
     def run(self, order: Ints, progress: Callable[[Step], None] | None) -> None:
-        """Branch until the best order is proven optimal or the time is over; `order` chooses the first rows."""
+        """Branch until the best order is proven optimal or there is no time or hope; `order` chooses the first rows."""
         for rows in self.majorities.cycles(self.majorities.seen_from(order)):
             self.model.add_rows(*rows)
         count = len(self.majorities.cost)
@@ -104,7 +110,8 @@ class Trials:
             self.gap = max(self.value - self.step - root.bound, self.step)
             self.grow_tree(root, _FEW, progress)
             self.thorough = True
-            if not self.settles(self.bound):
+            self.hopeful = self.settles(self.bound) or self.bound - root.bound >= _HOPE * self.gap
+            if self.hopeful and not self.settles(self.bound):
                 self.grow_tree(root, None, progress)
         elif not self.gave_up:
             self.bound = self.value
@@ -219,7 +226,7 @@ class Trials:
                     gains[side] = child.bound - node.bound
             if self.stopped():
                 return []
-            self.gains[column] += gains / (node.x[column], 1 - node.x[column])
+            self.gains[column] += gains / (node.x[column], 1 - node.x[column]) / self.majorities.cost[column]
             self.tried[column] += 1
             if (left := float(self.work_left(gains))) < least:
                 least, best = left, children
@@ -233,7 +240,7 @@ class Trials:
         total = self.tried.sum(axis=0)
         usual = self.gains.sum(axis=0) / np.maximum(total, 1) if total.any() else np.ones(2)
         mean = (self.gains + _PRIOR * usual) / (self.tried + _PRIOR)
-        return mean * np.column_stack((x, 1 - x))
+        return mean * np.column_stack((x, 1 - x)) * self.majorities.cost[:, None]
 
     def work_left(self, gains: Floats) -> Floats:
         """Return the share of the work that is left after branchings with these gains, roughly."""
