@@ -50,7 +50,7 @@ def mixed(*parts: tuple[float, str, Floats]) -> tuple[Votes, str]:
     Examples
     --------
     >>> mixed((0.5, "e0", FIRST), (0.5, "e1", SECOND))
-    (Votes(4 items, 2 weighted ballots, unlisted='bottom'), '0.5 e0 + 0.5 e1')
+    (Votes(4 items, 1 ballot, 2 distinct, unlisted='bottom'), '0.5 e0 + 0.5 e1')
     """
     p = sum((share * mass for share, _, mass in parts), np.zeros(24))
     return votes_of(p), " + ".join(name if share == 1 else f"{share:g} {name}" for share, name, _ in parts)
