@@ -19,6 +19,7 @@ from holdrank.analysis.records import mismatch
 from holdrank.analysis.result import Analysis
 from holdrank.analysis.spec import Spec
 from holdrank.errors import InputError, UsageError
+from holdrank.views import page
 from holdrank.views.report import html, latex, markdown, write_report
 from holdrank.views.svg import PICTURES
 from page_records import large_record
@@ -214,6 +215,17 @@ def test_many_kinds_of_ballots_are_counted_not_listed():
     page = text_of(tree(html(Analysis(large_record(30)))))
     assert "Ballots to remove; and 290 more distinct ballots, in the record inside this file" in page
     assert "and 20 more" in page  # items of a ballot
+
+
+def test_items_that_are_rarely_first_are_counted_together(small):
+    record = json.loads(json.dumps(small.record))
+    record["items"] = [f"item {k}" for k in range(10)]
+    record["bootstrap"] = {**record["bootstrap"], "draws": 1000}
+    record["bootstrap"]["first"] = [0.4, 0.2, 0.1, 0.1, 0.08, 0.07, 0.03, 0.02, 0.0, 0.0]
+    assert page._chance(record)[-1] == (5, "7 %")
+    assert page._chance_of_others(record) == ("2 other items", "5 %")
+    record["bootstrap"]["first"] = [0.5, 0.5, 0, 0, 0, 0, 0, 0, 0, 0]
+    assert page._chance_of_others(record) is None
 
 
 def test_half_of_a_pair_of_characters_does_not_stop_the_report(tmp_path):

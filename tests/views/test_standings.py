@@ -83,7 +83,7 @@ def test_what_says_nothing_is_left_out_with_a_line(large):
     record = copy.deepcopy(large)
     record["reach"] |= {"best": [1] * 20, "worst": [20] * 20}
     assert "within" not in keys(board(record))
-    assert any(line.startswith("Reach: somebody who changes") for line in page_view(record)["left_out"])
+    assert any(line.startswith("Reach is not shown: with ") for line in page_view(record)["left_out"])
     record["bootstrap"]["draws"] = 199
     record["chance"] = None
     assert not {"chance", "places"} & set(keys(board(record)))
@@ -137,7 +137,7 @@ def test_all_that_is_missing_is_one_list_with_its_reasons(arena):
             step |= {"state": late[step["name"]], "note": "no luck"}
     record["reach"] = None
     view = page_view(record)
-    assert view["missing"] == "Not computed, or left out"
+    assert view["missing"] == "Incomplete or left out"
     lines = view["left_out"]
     gaps = "Battles to cross the lines between tiers: cut short; bounds shown hold, but are wider than they could be."
     assert gaps in lines

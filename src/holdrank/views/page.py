@@ -74,6 +74,7 @@ def page_view(record: Record) -> dict[str, Any]:
         "left_out": reasons(missing),
         "firm_means": FIRM_MEANS,
         "chance": _chance(record),
+        "chance_of_others": _chance_of_others(record),
         "both": _both(record),
         "claims": [_claim(row, votes) for row in record["claims"]],
         "cut": _cut(record),
@@ -239,6 +240,14 @@ def _chance(record: Record) -> list[tuple[int, str]]:
     return found if len(found) > 1 else []  # the line below the headline says who is always first
 
 
+def _chance_of_others(record: Record) -> tuple[str, str] | None:
+    """Return how many further items are first in some draws, and in which share together; None for none."""
+    drawn = record["bootstrap"]
+    rest = sorted(drawn["first"], reverse=True)[_MOST_FIRST:] if _chance(record) else []
+    many = sum(share > 0 for share in rest)
+    return (plural(many, "other item"), percent(sum(rest))) if many else None
+
+
 def _both(record: Record) -> str:
     """Return the effect of chance and the adversary's number, then how many neighbours are separated; or nothing."""
     found = record.get("chance")
@@ -281,8 +290,9 @@ def attack_tables(record: Record) -> Record | None:
     noun = noun_of(record["votes"])
     unit = f"{noun}s" if found["whole"] else "share" if not record["votes"]["counts"] else f"{noun}s, in part"
     what = "Ballots" if noun == "vote" else f"{noun}s".capitalize()
+    instead = " instead" * bool(found["removed"]["listed"])
     tables = []
-    for side, caption in (("removed", f"{what} to remove"), ("added", f"{what} to add")):
+    for side, caption in (("removed", f"{what} to remove"), ("added", f"{what} to add{instead}")):
         part = found[side]
         shown = part["listed"][:_MOST_KINDS]
         ballots = [(number(float(f"{one['weight']:.6g}")), _ballot(one["ranks"])) for one in shown]

@@ -125,7 +125,7 @@ def tied_first_text(top: Sequence[str], others: Sequence[str], items: int, level
         return f"Tied with {top[0]}: no item, neither in its tier nor by chance {at}."
     who = f"{top[0]}: no item in its tier" if len(top) == 1 else f"{_several(top)}, in one tier"
     if len(others) > 1 and len(others) + len(top) == items:
-        more = "every other item could be first too"
+        more = "no other item can be ruled out"
     elif len(others) > _NAMED_TIED:
         more = f"{len(others):,} other items could be first too"
     else:

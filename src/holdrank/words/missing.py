@@ -12,7 +12,7 @@ from holdrank.words.numbers import plural
 Record = dict[str, Any]
 
 NO_BOOTSTRAP = "Places by chance were not computed."
-HEADING = "Not computed, or left out"  # of the list
+HEADING = "Incomplete or left out"  # of the list
 _LONGEST = 300  # characters of a reason
 
 

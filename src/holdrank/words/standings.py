@@ -108,7 +108,7 @@ def reach_legend(record: Record) -> str:
     reach = record["reach"]
     budget = budget_text(reach["budget"], reach["votes"], noun_of(record["votes"])).partition(" (")[0]
     without = ", without tiers" * (record["tiers"] is not None)
-    return f"within reach of {budget}{without} (dark: reached)"
+    return f"within reach of {budget}{without} (dark: an attack shows it; pale: not ruled out)"
 
 
 def no_reach_text(record: Record) -> str:
@@ -117,4 +117,4 @@ def no_reach_text(record: Record) -> str:
     if reach is None or any(step["name"] == "reach" and step["state"] != "done" for step in record["steps"]):
         return "Reach: places within reach of an adversary were not computed within the time limit."
     budget = budget_text(reach["budget"], reach["votes"], noun_of(record["votes"]))
-    return f"Reach: somebody who changes {budget} may move almost every item almost anywhere."
+    return f"Reach is not shown: with {budget} changed, almost any place is possible or cannot be ruled out."

@@ -196,8 +196,8 @@ def reported_text(record: Record) -> str:
     if known is None or known.reported is None or known.reported == known.best:
         return ""
     here, best = known.points[known.reported], known.points[known.best]
-    why = "which ties items that differ by no more than chance" if record["tiers"]["auto"] else "as asked"
-    said = f"The tiers above use θ = {record['tiers']['theta']:.3g}, {why}."
+    auto = "which ties items that differ by no more than chance; items of different tiers may still differ by chance"
+    said = f"The tiers above use θ = {record['tiers']['theta']:.3g}, {auto if record['tiers']['auto'] else 'as asked'}."
     within = f"thresholds that add at most {decimal(_extra(record), 2)} to the loss"
     if _rank(here)[0] >= _rank(best)[0]:
         return f"{said} No other of the {within} is proven more robust."

@@ -80,9 +80,8 @@ class OrderPrices:
             return 0.0
         below = items_of(rest)
         wins = self._margins[below]
-        lost = np.maximum(
-            0.0, self.rows.pairs.change.pull * budget - wins[:, below].T
-        )  # at [r, b] what b may lose to r
+        # At [r, b], what b may lose to r.
+        lost = np.maximum(0.0, self.rows.pairs.change.pull * budget - wins[:, below].T)
         np.fill_diagonal(lost, 0.0)
         of_block = np.array([wins[:, items_of(block)].sum(axis=1) for block in reversed(blocks)])
         sizes = np.cumsum([block.bit_count() for block in reversed(blocks)])[:, None]

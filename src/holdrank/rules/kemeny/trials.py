@@ -93,10 +93,8 @@ class Trials:
         self.closed = self.made = 0
         self.gave_up = False
         count = len(majorities.cost)
-        self.gains, self.tried = (
-            np.zeros((count, 2)),
-            np.zeros((count, 2)),
-        )  # of keeping and of breaking each, per margin
+        self.gains = np.zeros((count, 2))  # of keeping and of breaking each majority, per margin, all trials together
+        self.tried = np.zeros((count, 2))
         self.gap = np.inf  # of the root
         self.thorough, self.hopeful = False, True
 
