@@ -7,6 +7,7 @@ from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
+import scipy.optimize
 
 import holdrank as hr
 from holdrank.attacks.engines import exact_engine
@@ -15,6 +16,9 @@ from holdrank.attacks.tiers import cells
 from holdrank.attacks.tiers import engine as tiers
 from holdrank.attacks.tiers.violations import cheapest_blocks, violated
 from holdrank.status import Clock
+
+import oracles
+from strategies import KINDS, random_ranks, unlisted_rule
 
 pytestmark = pytest.mark.slow
 
@@ -204,3 +208,43 @@ def test_a_limit_hides_attacks_beyond_it_and_nothing_else():
                 if limit > whole.upper:
                     assert part.upper == pytest.approx(whole.upper)
     assert hidden > 10
+
+
+@pytest.mark.parametrize("change", list(hr.Change))
+def test_prices_of_neighbours_are_what_a_linear_program_says(change):
+    """The least share of changed votes with which b wins or ties against a, over all ballots and their signs."""
+    rng = np.random.default_rng([11, len(change)])
+    impossible = 0
+    for number in range(40):
+        kind, n = KINDS[number % len(KINDS)], 4
+        table = random_ranks(rng, kind, n, int(rng.integers(1, 6)))
+        if not table:
+            continue
+        votes = hr.Votes.from_ranks(np.array(table), rng.integers(1, 4, len(table)), unlisted=unlisted_rule(kind))
+        statistic = hr.Robust(hr.kemeny, 0.1)
+        before = statistic(votes).ranking
+        aims = [NewWinner().aim(before, votes.items)]
+        search = tiers.CellSearch(votes, statistic, before, aims, change, Clock(), None)
+        shares = votes.weights / votes.total
+        for b, a in permutations(range(n), 2):
+            signs = np.array([oracles.pair_points(tuple(row), votes.unlisted)[b, a] for row in votes.ranks.tolist()])
+            signs -= [oracles.pair_points(tuple(row), votes.unlisted)[a, b] for row in votes.ranks.tolist()]
+            # Columns: what is taken of each ballot, and what is added with b above a.
+            takes = shares if change.takes else np.zeros(len(shares))
+            cost = np.append(np.zeros(len(shares)), 1.0) if not change.takes else np.append(np.ones(len(shares)), 0.0)
+            least = scipy.optimize.linprog(
+                cost,
+                A_ub=[np.append(signs, -1.0)],
+                b_ub=[float(signs @ shares)],
+                A_eq=[np.append(np.ones(len(shares)), -1.0)] if change.keeps_total else None,
+                b_eq=[0.0] if change.keeps_total else None,
+                bounds=[*((0, part) for part in takes), (0, None if change.puts else 0)],
+            )
+            price = search.orders.direct[b, a]
+            if not change.puts and least.fun > 1 - 1e-9:  # all votes would have to go
+                impossible += 1
+                assert price > 1 - 1e-9
+            else:
+                assert price == pytest.approx(least.fun, abs=1e-9)
+                assert price <= least.fun + 1e-11
+    assert change.puts or impossible > 10

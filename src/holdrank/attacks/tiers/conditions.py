@@ -35,7 +35,7 @@ from holdrank.votes.votes import Votes
 
 _LISTED_UP_TO = 7  # items: all rankings at once are compared faster than by a search
 _PENALTY = 1e3  # for missing a row by the weight of all votes: only where the rankings at hand cannot reach it
-_SAFE = 1e-12  # rounding of sums of shares
+SAFE = 1e-12  # rounding of sums of shares
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,11 +163,11 @@ class ComparedPairs:
         """
         u, v = row.u, row.v
         need = -float(u @ self.margin + v @ self.compared) - spare
-        if need <= _SAFE:
+        if need <= SAFE:
             return 0.0
         best = float((np.abs(u) + v).max()) if self.battles else float(np.abs(u).sum() + v.sum())
         if not self.change.takes:
-            return need / best - _SAFE if best > 0 else math.inf
+            return need / best - SAFE if best > 0 else math.inf
         number, counted = self.gains.of(row)
         supply = np.bincount(number, weights=self.shares, minlength=len(counted))
         gain = (best if self.change.keeps_total else 0.0) - counted
@@ -175,9 +175,9 @@ class ComparedPairs:
         ballots = Knapsack(gain[useful], supply[useful])
         if not len(useful) or ballots.most < need - SAME:
             return math.inf
-        if not self.change.puts and not (counted >= -_SAFE).any():
+        if not self.change.puts and not (counted >= -SAFE).any():
             return math.inf  # for any ballots left
-        return max(ballots.least_weight(need) - _SAFE, 0.0)
+        return max(ballots.least_weight(need) - SAFE, 0.0)
 
     # Several rows: a linear program
 
@@ -254,7 +254,7 @@ class ComparedPairs:
         """Return L(duals), and the distinct ballot that these duals favour most (-1 where none is added)."""
         owed, worth = -float(duals @ base), gains @ duals
         if not self.change.puts:
-            left = owed - float(supply @ np.maximum(0.0, -worth - 1.0)) - _SAFE
+            left = owed - float(supply @ np.maximum(0.0, -worth - 1.0)) - SAFE
             # Rows have no constants: what is left may be scaled, so all of some ballot is, or nothing.
             lightest = float(self.shares.min())
             none_left = leaves_nothing(left, lightest, lambda: np.zeros((0, 0), dtype=np.int64))
@@ -263,8 +263,8 @@ class ComparedPairs:
         if not self.change.takes:
             if best <= 0:
                 return (math.inf if owed > SAME else 0.0), kind
-            return owed / best - _SAFE, kind
-        bound = owed - float(supply @ np.maximum(0.0, best - worth - 1.0)) - _SAFE
+            return owed / best - SAFE, kind
+        bound = owed - float(supply @ np.maximum(0.0, best - worth - 1.0)) - SAFE
         return (math.inf if bound > 1 + SAME else bound), kind
 
     def _liked(self, u: Floats, clock: Clock) -> tuple[float, int]:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import combinations, pairwise, permutations
 
 import numpy as np
 
+from holdrank.arrays.tolerances import SAME
 from holdrank.attacks.tiers.cells import Rows, Score, items_of
+from holdrank.attacks.tiers.conditions import SAFE
 from holdrank.rankings import Floats
 
 _MOST = 32  # items whose blocks are examined
@@ -41,26 +43,35 @@ class OrderPrices:
     def __init__(self, rows: Rows, goal: Score, late: Callable[[], bool]) -> None:
         self.rows, self.goal, self._late = rows, goal, late
         self.n = rows.pairs.n
+        pairs = rows.pairs
+        self._margins = np.zeros((self.n, self.n))
+        self._margins[pairs.first, pairs.second], self._margins[pairs.second, pairs.first] = pairs.margin, -pairs.margin
         self.direct = self._neighbours()
         self.passing = _chains(self.direct) if rows.base == "kemeny" else self.direct
         self._ends: dict[int, tuple[list[int], Floats, Floats]] = {}
         self._between: dict[tuple[int, int], float] = {}
         self._steps: dict[int, tuple[list[float], list[int]]] = {}
-        pairs = rows.pairs
-        self._margins = np.zeros((self.n, self.n))
-        self._margins[pairs.first, pairs.second], self._margins[pairs.second, pairs.first] = pairs.margin, -pairs.margin
         # Most ballots that leave some items out say little about many pairs: which items to move is a guess.
         self._pull = pairs.change.pull if pairs.speaks is None else 0.7 * pairs.change.pull
 
     def _neighbours(self) -> Floats:
         prices = np.zeros((self.n, self.n))
-        for b, a in permutations(range(self.n), 2):
+        todo: Iterable[tuple[int, int]] = permutations(range(self.n), 2)
+        if self.rows.base == "kemeny":
+            # One pair: every vote against it moves the margin by the whole pull, and there are enough of them.
+            change = self.rows.pairs.change
+            prices = np.maximum(self._margins.T / change.pull - SAFE, 0.0)
+            todo = []
+            if not change.puts:  # perhaps no vote is for it
+                todo = zip(*(part.tolist() for part in np.nonzero(self._margins.T > 1 - SAME)), strict=True)
+        elif self.rows.base != "borda":
+            todo = []
+        for b, a in todo:
             if self._late():
                 return np.zeros_like(prices)  # the rest is unknown, and so are the chains
-            if self.rows.base == "kemeny":
-                prices[b, a] = self.rows.single(self.rows.order(((1 << b, 1 << a),)))
-            elif self.rows.base == "borda":
-                prices[b, a] = self.rows.single(self.rows.scores(b, a))
+            kemeny = self.rows.base == "kemeny"
+            row = self.rows.order(((1 << b, 1 << a),)) if kemeny else self.rows.scores(b, a)
+            prices[b, a] = self.rows.single(row)
         return prices
 
     def of_blocks(self, blocks: list[int]) -> float:
