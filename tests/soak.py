@@ -362,7 +362,7 @@ class Soak:
             if seed % 7 == 0 and votes.n <= 4:
                 self._over_thresholds(votes, T, goal)
         before = tuple(found.before.ranking.ranks.tolist())
-        if by_hand is not None and not oracles.fulfils(asked, before, before):
+        if by_hand is not None and (isinstance(by_hand, str) or not oracles.fulfils(asked, before, before)):
             if found.whole is not None:
                 self._attacked(votes, found.whole, by_hand, asked, before)
             if votes.is_counts and votes.n == 3 and votes.total <= 12:

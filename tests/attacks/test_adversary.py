@@ -85,7 +85,8 @@ def test_no_change_of_whole_ballots_beats_a_certified_bound(name, change):
         for goal, attack in found.items():
             case = f"{told}: {goal}, {attack!r}, brute force {least[goal]}"
             weak, strict = least[goal]
-            if oracles.fulfils(goal, before, before):
+            settled = strict == 0 if isinstance(by_hand, str) else oracles.fulfils(goal, before, before)
+            if settled:
                 assert (attack.lower, attack.upper, attack.votes_sufficient) == (0, 0, 0), case
                 continue
             assert attack.lower <= attack.upper, case

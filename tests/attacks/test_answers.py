@@ -369,7 +369,7 @@ def test_several_optima_break_for_free_and_the_notes_say_so():
     assert b.votes_needed[0] == 0
     assert b.votes_sufficient[0] == 1
     assert hr.attack(votes, hr.kemeny, hr.Wins("b")).notes == (
-        "the consensus is one of several optima, and another one fulfils the goal",
+        "the consensus is one of several optima, and only some of them fulfil the goal",
     )
     assert hr.attack(votes, hr.kemeny, hr.Wins("c")).notes == ("the consensus is one of several optima",)
 

@@ -13,7 +13,8 @@ from holdrank.analysis.voters import VoterEffects, voter_effects
 from holdrank.attacks import goals
 from holdrank.attacks.answers import attack
 from holdrank.attacks.bradley_terry.engine import Known
-from holdrank.attacks.engines import exact_engine, reaches
+from holdrank.attacks.engines import exact_engine
+from holdrank.attacks.optima import reaches
 from holdrank.attacks.results import amounts
 from holdrank.attacks.voters import VoterAttack, voter_attack
 from holdrank.rankings import Ranking

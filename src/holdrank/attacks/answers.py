@@ -12,11 +12,12 @@ from typing import Literal, TypeAlias, cast
 import numpy as np
 
 from holdrank.arrays.tolerances import SAME
-from holdrank.attacks.engines import Engine, exact_engine, inexact_engine, reaches
+from holdrank.attacks.engines import Engine, exact_engine, inexact_engine
 from holdrank.attacks.estimator.options import PaperOptions
 from holdrank.attacks.goals import Aim, Distance, Goal, TierDistance, distances_from
 from holdrank.attacks.judge import Answer, Case
 from holdrank.attacks.mirror import is_symmetric
+from holdrank.attacks.optima import reaches
 from holdrank.attacks.plans import Progress
 from holdrank.attacks.results import Attack, Breakdown, columns
 from holdrank.attacks.whole import votes_needed
@@ -434,5 +435,5 @@ def _notes(before: Consensus, answers: Sequence[Answer]) -> tuple[str, ...]:
     if far:
         notes.append(f"the consensus is one of several optima; the breakdown is 0 up to the distance {far:.4g}")
     elif before.unique is False or free:
-        notes.append("the consensus is one of several optima" + ", and another one fulfils the goal" * bool(free))
+        notes.append("the consensus is one of several optima" + ", and only some of them fulfil the goal" * bool(free))
     return tuple(notes)

@@ -21,6 +21,7 @@ from holdrank.attacks.goals import Aim
 from holdrank.attacks.kemeny import engine as kemeny_engine
 from holdrank.attacks.kemeny.slopes import slopes as kemeny_slopes
 from holdrank.attacks.mirror import mirrored, mirrored_whole
+from holdrank.attacks.optima import reaches
 from holdrank.attacks.plans import Ends, Found, Progress, adds_battles
 from holdrank.attacks.search import Search
 from holdrank.attacks.sides import every_optimum_reaches
@@ -36,7 +37,6 @@ from holdrank.status import Clock
 from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
 
-_OPTIMA = 200  # looked through when a consensus is one of several
 _ONE_RUN, _LEAST_RUN = 2.0, 0.05  # seconds for one run of the statistic in a search, whatever time is left
 
 
@@ -177,24 +177,3 @@ def searching(T: Statistic) -> Engine:
 
     search = Search(T, run, works)
     return Engine(search.find, search.whole, by_search=True)
-
-
-def reaches(
-    aim: Aim, T: Statistic, votes: Callable[[], Votes], after: Consensus, clock: Clock, *, weakly: bool = False
-) -> bool:
-    """Whether every optimum that the consensus was chosen from fulfils an aim; with `weakly`, whether any of them does.
-
-    False where that could not be decided.
-    """
-    reported = aim.reached(after.ranking)
-    if not after.status.is_exact or after.unique is not False or reported is weakly:
-        return after.status.is_exact and reported
-    rule = rule_of(T)
-    if rule.tied is not None:
-        tied = rule.tied(votes())
-        return aim.reached_by_some(tied) if weakly else aim.reached_by_all(tied)
-    optima = None if rule.optima is None else rule.optima(votes(), _OPTIMA)
-    if optima is not None:
-        return (any if weakly else all)(aim.reached(other) for other in optima)
-    decides = None if rule.engine is None else rule.engine.every_optimum
-    return decides is not None and not weakly and decides(votes(), aim, after.ranking.order, clock)

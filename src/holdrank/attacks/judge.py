@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from holdrank.arrays.tolerances import NUDGE, SAME
-from holdrank.attacks.engines import Engine, reaches, searching
+from holdrank.attacks.engines import Engine, searching
 from holdrank.attacks.goals import Aim
+from holdrank.attacks.optima import Optima, reaches
 from holdrank.attacks.plans import Found, Plan, Progress, nothing
 from holdrank.attacks.results import Attack
 from holdrank.attacks.whole import (
@@ -78,6 +79,10 @@ class Case:
     change: Change
     engine: Engine
     _memo: dict[Any, Any] = field(default_factory=dict)
+    _optima: Optima = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_optima", Optima(self.votes, self.statistic, self.before))
 
     def answers(self, aims: Sequence[Aim], clock: Clock, progress: Progress | None) -> list[Answer]:
         """Return the answers to aims, each of which implies all before it."""
@@ -170,23 +175,24 @@ class Case:
     def _found(self, aims: Sequence[Aim], clock: Clock, progress: Progress | None) -> list[Found]:
         found: dict[int, Found] = {}
         for k, aim in enumerate(aims):
-            if aim.reached(self.before.ranking):
+            if self._optima.all_reach(aim, clock):
                 found[k] = Found(0.0, 0.0, nothing(self.votes))
             elif aim.is_impossible():
                 found[k] = Found(math.inf)
-            elif not self.before.status.is_exact:
+            elif not self.before.status.is_exact or self._optima.start(aim) is None:
                 found[k] = Found(0.0)  # without a known consensus there are no bounds
         todo = [k for k in range(len(aims)) if k not in found]
         if todo:
             left = clock.seconds_left()
             after = max(min(_FOR_CHECKS * left, _LONG_CHECKS), _ONE_ROW * len(aims))
             part = Clock(None if math.isinf(left) else max(left - after, 0.0), within=clock)
-            asked = [aims[k] for k in todo]
-            results = self.engine.find(self.votes, self.before.ranking, asked, self.change, part, progress)
+            for before, group in self._optima.by_start(aims, todo):
+                asked = [aims[k] for k in group]
+                results = self.engine.find(self.votes, before, asked, self.change, part, progress)
+                found.update(zip(group, results, strict=True))
             self._memo["cut short"] = part.over()
             if part.interrupted:
                 clock.interrupted = True
-            found.update(zip(todo, results, strict=True))
         return [found[k] for k in range(len(aims))]
 
     def verified(self, answer: Answer, found: Found, clock: Clock) -> Answer:
@@ -203,7 +209,7 @@ class Case:
         """Return the consensus after an attack, if the attack is allowed and fulfils the aim."""
         if not plan_votes(plan):
             tied = weakly and reaches(aim, self.statistic, lambda: self.votes, self.before, clock, weakly=True)
-            return self.before if tied or aim.reached(self.before.ranking) else None
+            return self.before if tied or self._optima.all_reach(aim, clock) else None
         if not self._may(plan) or plan.leaves_nothing(self.votes):
             return None
         key = tuple(part.tobytes() for part in (plan.removed, plan.ranks, plan.added, plan.scores) if part is not None)
@@ -262,7 +268,8 @@ class Case:
                             own = rounded_up(self.votes, self.change, answer.plan, target, works)
                     plan = self._smallest(_smaller(plan, own), needed, answer, works, clock)
             plan = None if plan is None else plan.without_detours(self.votes)
-            found = Whole(needed, plan, engine_says.tie_plan, max(engine_says.decide, needed, self._to_decide(answer)))
+            decide = max(engine_says.decide, needed, self._to_decide(answer, clock))
+            found = Whole(needed, plan, engine_says.tie_plan, decide)
             tie_plan = self._tying(answer, found, clock)
             if tie_plan is not None or found.tie_plan is not None:
                 found = replace(found, tie_plan=None if tie_plan is None else tie_plan.without_detours(self.votes))
@@ -306,9 +313,9 @@ class Case:
                 known = _smaller(known, rounded)
         return known
 
-    def _to_decide(self, answer: Answer) -> float:
+    def _to_decide(self, answer: Answer, clock: Clock) -> float:
         """Return the number of whole votes below which no change makes every optimum reach the aim."""
-        if answer.aim.reached(self.before.ranking):
+        if self._optima.all_reach(answer.aim, clock):
             return 0.0
         if "one ballot" not in self._memo:
             one_ballot = rule_of(self.statistic).on(self.votes).one_ballot
@@ -362,11 +369,14 @@ class Case:
             todo = [k for k in todo if known[k].plan is None]
         if not todo:
             return known
-        aims = [answers[k].aim for k in todo]
-        found = [Found(answers[k].lower, answers[k].upper, answers[k].plan, answers[k].tie_plan) for k in todo]
-        part = _without_rows(clock, len(aims))
-        results = self.engine.whole(self.votes, self.before.ranking, aims, self.change, found, part)
-        for k, whole in zip(todo, results, strict=True):
+        part = _without_rows(clock, len(todo))
+        results: dict[int, Whole] = {}
+        for before, group in self._optima.by_start([answer.aim for answer in answers], todo):
+            aims = [answers[k].aim for k in group]
+            found = [Found(answers[k].lower, answers[k].upper, answers[k].plan, answers[k].tie_plan) for k in group]
+            counted = self.engine.whole(self.votes, before, aims, self.change, found, part)
+            results.update(zip(group, counted, strict=True))
+        for k, whole in results.items():
             works = partial(self._works, answers[k].aim, clock)
             plan = whole.plan if whole.plan is not None and _is_whole(whole.plan) and works(whole.plan) else None
             tie = whole.tie_plan

@@ -13,8 +13,9 @@ from holdrank.attacks.bradley_terry.battles import Battles
 from holdrank.attacks.bradley_terry.crowd import Crowd
 from holdrank.attacks.bradley_terry.crowd_engine import CrowdKnown, CrowdSiege, Group
 from holdrank.attacks.bradley_terry.engine import Siege
-from holdrank.attacks.engines import Engine, reaches
+from holdrank.attacks.engines import Engine
 from holdrank.attacks.goals import Aim, Goal
+from holdrank.attacks.optima import reaches
 from holdrank.attacks.results import Ballots
 from holdrank.errors import UsageError, quote, real_number
 from holdrank.rankings import Floats, Ints

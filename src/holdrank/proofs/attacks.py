@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from holdrank.arrays.tolerances import NUDGE, SAME
@@ -61,12 +62,18 @@ def _between(least: float, most: float, text: Callable[[float], str]) -> str:
 def shown_checks(question: Question, told: Amounts, plans: Plans) -> Iterator[Check]:
     """Check that attacks do what is claimed, in shares and in whole votes."""
     votes, goal, aim = question.checker.votes, question.goal, question.aim
-    if aim.reached(Ranking(question.before)):  # so already, if only as one of several optima
+    if aim.reached(Ranking(question.before)):
         free = told.lower == told.upper == 0 and (not votes.is_counts or not any(told[2:]))
-        claim = f"{goal.text()} takes no votes: this is already the case"
         idle = not any(plan.removed.any() or plan.added.any() for plan in plans if plan is not None)
-        yield Check(claim, "proved") if free and idle else Check(claim, "refuted", "a price is reported")
-        return
+        holds = _holds_already(question, f"{goal.text()} takes no votes: this is already the case")
+        if free and idle:
+            yield holds
+            return
+        if holds.finding == "proved":
+            yield replace(holds, finding="refuted", note="a price is reported")
+            return
+        claim = f"{goal.text()} is not the case in all optimal rankings"
+        yield Check(claim, "proved") if holds.finding == "refuted" else Check(claim, "open", holds.note)
     if math.isfinite(told.upper):
         claim = f"the attack for {goal.text()} reaches it, and takes {percent(told.upper)}"
         low, high = Fraction(told.upper) - _SAME, Fraction(told.upper) + _ROOM
@@ -82,6 +89,18 @@ def shown_checks(question: Question, told: Amounts, plans: Plans) -> Iterator[Ch
         claim = f"{votes_are(told.ties)} enough for {goal.text()} as one of several optima"
         price = Fraction(told.ties) / total
         yield _shown(question, plans.tie, claim, price, price, weakly=True)
+
+
+def _holds_already(question: Question, claim: str) -> Check:
+    """Check that a goal that the reported consensus reaches is reached by every optimum."""
+    aim, checker = question.aim, question.checker
+    compares = not (
+        aim.above or aim.newcomers or aim.leaver
+    )  # with the reported consensus, no matter which others exist
+    tiers = checker.theta is not None and checker.votes.n > LISTED  # whose rule includes its way of breaking ties
+    if question.told.unique or compares or tiers:
+        return Check(claim, "proved")
+    return attacked_check(question, checker.votes, (Fraction(0), Fraction(0)), claim)
 
 
 def _shown(

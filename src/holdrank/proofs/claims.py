@@ -80,9 +80,14 @@ class Question(NamedTuple):
     """The question behind a result: a statistic on votes, its consensus, a goal, and what the attacker may do."""
 
     checker: Exactly
-    before: Outcome
+    told: Told
     goal: Goal
     change: Change
+
+    @property
+    def before(self) -> Outcome:
+        """The ranks that the consensus is reported to have."""
+        return self.told.ranks
 
     @property
     def aim(self) -> Aim:

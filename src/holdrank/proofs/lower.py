@@ -37,7 +37,7 @@ def least_checks(
     share, finding = _proved_shares(checker, aims, change, claim, more)
     yield share
     for (goal, amounts), (aim, _) in zip(asked, aims, strict=True):
-        if votes.is_counts and not aim.reached(Ranking(told.ranks)):
+        if votes.is_counts and (amounts.decides or not aim.reached(Ranking(told.ranks))):
             yield from _whole_checks(checker, told, goal, amounts, change, share.finding, more, finding)
 
 

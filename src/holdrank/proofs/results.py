@@ -33,7 +33,7 @@ def result_checks(votes: Votes, T: Statistic, result: Consensus | Attack | Break
     if isinstance(result, Breakdown):
         yield from _curve_checks(checker, result, told)
         return
-    question = Question(checker, told.ranks, result.goal, result.change)
+    question = Question(checker, told, result.goal, result.change)
     yield from amounts_checks(question, told, Amounts.of(result), Plans.of(result))
     yield from _labels(checker, result)
     yield from _after_check(checker, result)
@@ -82,7 +82,7 @@ def _curve_checks(checker: Exactly, found: Breakdown, told: Told) -> Iterator[Ch
         yield from least_checks(checker, told, list(zip(asked, rows, strict=True)), Change.REPLACE)
     shown: set[tuple[bytes, ...]] = set()
     for goal, row, attack in zip(asked, rows, found.attacks, strict=True):
-        question = Question(checker, told.ranks, goal, Change.REPLACE)
+        question = Question(checker, told, goal, Change.REPLACE)
         if attack is None:
             # Nothing tells here which distance was asked for, either, unless it is an attainable one.
             attainable = (goal.delta * checker.votes.n * (checker.votes.n - 1)) % 1 in (0, 1)

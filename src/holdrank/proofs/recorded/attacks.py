@@ -75,7 +75,7 @@ def attack_checks(
     amounts = amounts_of(found, recorded.votes)
     if found["exact"] != (amounts.lower == amounts.upper):
         yield Check(claim, "refuted", "its status and its bounds contradict each other")
-    question = Question(checker, told.ranks, goal, Change(found["change"]))
+    question = Question(checker, told, goal, Change(found["change"]))
     if (said := _sentence(question, found, recorded.record["votes"])) != found["text"]:
         here = recorded.record["version"] == __version__  # another version may use other words
         yield Check(claim, "refuted" if here else "open", f"its numbers say: {said}")
@@ -166,7 +166,7 @@ def number_checks(
 ) -> Iterator[Check]:
     """Check numbers that come without an attack."""
     amounts = amounts_of(row, recorded.votes)
-    question = Question(checker, told.ranks, goal, change)
+    question = Question(checker, told, goal, change)
     yield from amounts_checks(question, told, amounts, proposed(recorded, question, amounts))
 
 

@@ -59,7 +59,7 @@ def curve_checks(recorded: Recorded, curve: Record) -> Iterator[Check]:
         checker, told, asked, Change.REPLACE, f"no cheaper attack on {checker.T.__name__} moves it as far"
     )
     for goal, amounts in asked:
-        question = Question(checker, told.ranks, goal, Change.REPLACE)
+        question = Question(checker, told, goal, Change.REPLACE)
         yield from shown_checks(question, amounts, proposed(recorded, question, amounts))
         yield from settled_checks(recorded.votes, goal.text(), amounts)
 
@@ -92,7 +92,7 @@ def tradeoff_checks(recorded: Recorded) -> Iterator[Check]:
             continue
         goal = goals.Distance(found["delta"])
         amounts = amounts_of({"lower": lower, "upper": upper}, recorded.votes)
-        question = Question(checker, told.ranks, goal, Change.REPLACE)
+        question = Question(checker, told, goal, Change.REPLACE)
         plans = proposed(recorded, question, amounts)
         # Only shares are reported here.
         shares = amounts._replace(needed=0.0, ties=math.inf, decides=0.0, sufficient=math.inf)

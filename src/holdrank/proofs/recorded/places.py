@@ -170,7 +170,7 @@ def _places(recorded: Recorded, claim: str, name: str, best: int, worst: int, pl
         if plan is None or plan.budget(votes) > budget + (0.0 if votes.is_counts else NUDGE) + SAME:
             findings.append("open")
             continue
-        question = Question(recorded.median, recorded.told.ranks, goal, Change.REPLACE)
+        question = Question(recorded.median, recorded.told, goal, Change.REPLACE)
         findings += [check.finding for check in shown_checks(question, Amounts.of(found), Plans.of(found))]
     if "refuted" in findings:
         return Check(claim, "refuted", "an attack says otherwise")
