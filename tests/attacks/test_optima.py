@@ -96,6 +96,40 @@ def test_a_tie_that_no_dropped_ballot_breaks():
     assert found.text().startswith("It is tied already")
 
 
+@pytest.mark.parametrize("change", ["replace", "drop", "add"])
+def test_battles_that_only_some_orders_of_equal_strengths_decide(change):
+    rng = np.random.default_rng(11)
+    tied = 0
+    for _ in range(25):
+        won = np.zeros((3, 3))
+        rows = []
+        for _ in range(int(rng.integers(1, 5))):
+            i, j = rng.choice(3, 2, replace=False)
+            won[i, j] += 1
+            rows.append([int(item == i) + 2 * int(item == j) for item in range(3)])
+        votes = hr.Votes.from_ranks(np.array(rows), items="abc", unlisted="observed")
+        before = hr.bradley_terry(votes).ranking
+        first, second, third = before.order
+        goals = {
+            ("wins", first): hr.Wins("abc"[first]),
+            ("above", second, third): hr.Above("abc"[second], "abc"[third]),
+            ("enters", second, 2): hr.Enters("abc"[second], 2),
+            ("leaves", second, 1): hr.Leaves("abc"[second], 1),
+        }
+        least = oracles.fewest_battles(
+            won.tolist(), np.zeros((3, 3)).tolist(), change, tuple(before.ranks.tolist()), list(goals), 2
+        )
+        for name, goal in goals.items():
+            _, strict = least[name]
+            found = hr.attack(votes, hr.bradley_terry, goal, change=change)
+            assert (found.lower, found.votes_needed, found.votes_to_tie) == (0, 0, 0)
+            assert strict is None or found.votes_to_decide <= strict
+            assert found.votes_sufficient > 2 or strict is not None
+            assert found.votes_sufficient >= (3 if strict is None else strict)
+            tied += strict != 0
+    assert tied > 10
+
+
 def test_battles_that_are_level():
     votes = hr.Votes.from_orders([["a", "b"], ["b", "a"], ["b", "c"], ["a", "c"]], unlisted="observed")
     for item in "ab":

@@ -186,8 +186,7 @@ class Case:
             left = clock.seconds_left()
             after = max(min(_FOR_CHECKS * left, _LONG_CHECKS), _ONE_ROW * len(aims))
             part = Clock(None if math.isinf(left) else max(left - after, 0.0), within=clock)
-            for before, group in self._optima.by_start(aims, todo):
-                asked = [aims[k] for k in group]
+            for before, group, asked in self._optima.by_start(aims, todo):
                 results = self.engine.find(self.votes, before, asked, self.change, part, progress)
                 found.update(zip(group, results, strict=True))
             self._memo["cut short"] = part.over()
@@ -371,8 +370,7 @@ class Case:
             return known
         part = _without_rows(clock, len(todo))
         results: dict[int, Whole] = {}
-        for before, group in self._optima.by_start([answer.aim for answer in answers], todo):
-            aims = [answers[k].aim for k in group]
+        for before, group, aims in self._optima.by_start([answer.aim for answer in answers], todo):
             found = [Found(answers[k].lower, answers[k].upper, answers[k].plan, answers[k].tie_plan) for k in group]
             counted = self.engine.whole(self.votes, before, aims, self.change, found, part)
             results.update(zip(group, counted, strict=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -75,14 +76,14 @@ class Optima:
         optima = None if rule.optima is None else rule.optima(self.votes, _LISTED)
         return next((other for other in optima or () if not aim.reached(other)), None)
 
-    def by_start(self, aims: Sequence[Aim], asked: Sequence[int]) -> list[tuple[Ranking, list[int]]]:
-        """Return the numbers of aims in groups that start from the same optimum."""
+    def by_start(self, aims: Sequence[Aim], asked: Sequence[int]) -> list[tuple[Ranking, list[int], list[Aim]]]:
+        """Group aims by the optimum they start from: the optimum, the numbers of the aims, the aims seen from it."""
         groups: dict[Ranking, list[int]] = {}
         for k in asked:
             start = self.start(aims[k])
             if start is not None:
                 groups.setdefault(start, []).append(k)
-        return list(groups.items())
+        return [(start, group, [replace(aims[k], before=start) for k in group]) for start, group in groups.items()]
 
 
 def _is_about_places(aim: Aim) -> bool:
