@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
+import re
 import subprocess
 import sys
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from holdrank.errors import InputError, LimitError, MissingExtraError, UsageError
 from holdrank.files import read_votes
 from holdrank.files.containers import spreadsheets
+from holdrank.files.containers.delimited import PlainChunk, csv_chunks
+from holdrank.votes.forms.table import Problems
 
 from reading import RANKS_OR_SCORES, SAME, read, wins
 
@@ -242,3 +248,22 @@ def test_json_records_take_the_format_of_their_table(tmp_path):
             read(text, format="rank-columns", **option)
     # A CSV file may begin with a brace all the same.
     assert read("{x,y}\n1,2\n", format="rank-columns").items == ("{x", "y}")
+
+
+@settings(max_examples=300)
+@given(text=st.text(alphabet="ab,; \n\r\x1f\u2028", max_size=40))
+@example(text="a,b\r\n\r\nc,\rd")
+def test_lines_without_quotes_are_split_as_the_csv_module_splits_them(text: str):
+    chunks = list(csv_chunks(text, "", ",", Problems()))
+    rows = [row for chunk in chunks for row in zip(chunk.starts, chunk.rows, strict=True)]
+    lines = re.split("\r\n|\r|\n", text)
+    assert rows == [(k, row) for k, row in enumerate(csv.reader(lines, strict=True), 1) if row]
+
+
+def test_columns_are_those_of_the_rows():
+    chunk = PlainChunk(["a,b", "c,d", "e,f"], range(1, 4), ",")
+    assert chunk.columns(2) == [["a", "c", "e"], ["b", "d", "f"]]
+    assert chunk.below(1).columns(2) == [["c", "e"], ["d", "f"]]
+    assert chunk.row(1) == chunk.rows[1] == ["c", "d"]
+    assert chunk.columns(3) is None
+    assert PlainChunk(["a,b", "c", "d,e,f"], range(1, 4), ",").columns(2) is None

@@ -35,12 +35,19 @@ def count_wins(
     scale = whole_number_scale(weights)
     doubled = np.zeros((n, n), dtype=np.int64)  # a tie adds one on both sides
     columns = ranks.T
+    in_place = (strict or observed) and columns.dtype == np.int16 and columns.flags.c_contiguous
+    unit = np.ones(min(m, _BLOCK), dtype=np.int64)
     for start in range(0, m, _BLOCK):
-        block = np.array(columns[:, start : start + _BLOCK], dtype=np.int16, order="C")
+        part = weights[start : start + _BLOCK] * scale
+        size, ones = len(part), bool((part == 1).all())
+        whole = unit[:size] if ones else np.rint(part).astype(np.int64)
+        if in_place:
+            call("add_pairs", columns, n, m, start, size, whole, ones, strict, doubled)
+            continue
+        block = np.array(columns[:, start : start + size], dtype=np.int16, order="C")
         if not (strict or observed):
             block[block == 0] = n + 1
-        whole = np.rint(weights[start : start + _BLOCK] * scale).astype(np.int64)
-        call("add_pairs", block, n, block.shape[1], whole, (whole == 1).all(), strict, doubled)
+        call("add_pairs", block, n, size, 0, size, whole, ones, strict, doubled)
     return doubled / (2 * scale)
 
 

@@ -23,7 +23,7 @@ from holdrank.errors import HoldrankError
 # float, i a whole number.
 SIGNATURES = {
     "inversions": "i Ii",
-    "add_pairs": "i Hii I iiI",
+    "add_pairs": "i Hiiii I iiI",
     "rank_rows": "i IiiH",
     "rank_few": "i SiiH",
     "count_listed": "i HiiI",

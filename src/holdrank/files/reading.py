@@ -7,13 +7,13 @@ ballots (`preflib`, `jsonl`, `votes/forms`), and `Votes`. Every choice is record
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
 from holdrank.errors import InputError, Message, Option, UsageError
 from holdrank.files import sniff
-from holdrank.files.containers.delimited import Chunk, csv_chunks, find_delimiter, table_from_chunks
+from holdrank.files.containers.delimited import Chunk, Chunks, csv_chunks, find_delimiter, table_from_chunks
 from holdrank.files.containers.parquet import parquet_table
 from holdrank.files.containers.source import Source, container, decode, open_source
 from holdrank.files.containers.spreadsheets import xlsx_rows
@@ -271,7 +271,7 @@ def _raw_ballots(
         return of_table(parquet_table(source), format, options, problems)
     if kind == "xlsx":
         rows, lines, notes = xlsx_rows(source, options.sheet)
-        return _of_rows([(rows, lines)], notes, ",", source.name, format, options, problems)
+        return _of_rows([Chunk(rows, lines)], notes, ",", source.name, format, options, problems)
 
     text = decode(source, options.encoding)
     if format in _BALLOTS_OF_TEXT:
@@ -319,7 +319,7 @@ def _of_json(
 
 
 def _of_rows(
-    chunks: Iterable[Chunk],
+    chunks: Chunks,
     notes: list[str],
     delimiter: str,
     name: str,

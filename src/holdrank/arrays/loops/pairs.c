@@ -9,7 +9,7 @@ struct pair {
 };
 
 /* Masks instead of branches: which ballots agree is as good as random. A rank of 0 compares with nothing. */
-static struct pair weigh(const int16_t *a, const int16_t *b, int64_t m, const int64_t *weights)
+static INSIDE struct pair weigh(const int16_t *a, const int16_t *b, int64_t m, const int64_t *weights)
 {
     int64_t above = 0, below = 0, compared = 0;
     for (int64_t k = 0; k < m; k++) {
@@ -21,7 +21,7 @@ static struct pair weigh(const int16_t *a, const int16_t *b, int64_t m, const in
 }
 
 /* The same where every weight is 1: sixteen bits are enough, and one instruction counts eight ballots. */
-static struct pair count(const int16_t *a, const int16_t *b, int64_t m)
+static INSIDE struct pair count(const int16_t *a, const int16_t *b, int64_t m)
 {
     uint16_t above = 0, below = 0, compared = 0;
     for (int64_t k = 0; k < m; k++) {
@@ -33,7 +33,8 @@ static struct pair count(const int16_t *a, const int16_t *b, int64_t m)
 }
 
 /* The same where no ballot has a tie or a rank of 0: one comparison settles a pair. */
-static struct pair weigh_strict(const int16_t *a, const int16_t *b, int64_t m, const int64_t *weights, int64_t total)
+static INSIDE struct pair weigh_strict(const int16_t *a, const int16_t *b, int64_t m, const int64_t *weights,
+                                       int64_t total)
 {
     int64_t above = 0;
     for (int64_t k = 0; k < m; k++)
@@ -41,7 +42,7 @@ static struct pair weigh_strict(const int16_t *a, const int16_t *b, int64_t m, c
     return (struct pair){above, total - above, total};
 }
 
-static struct pair count_strict(const int16_t *a, const int16_t *b, int64_t m)
+static INSIDE struct pair count_strict(const int16_t *a, const int16_t *b, int64_t m)
 {
     uint16_t above = 0;
     for (int64_t k = 0; k < m; k++)
@@ -49,19 +50,20 @@ static struct pair count_strict(const int16_t *a, const int16_t *b, int64_t m)
     return (struct pair){above, m - above, m};
 }
 
-/* Add m < 2^16 ballots over n items to `doubled`: entry (i, j) grows by twice the weight of the ballots that place i
-   above j, and by once the weight of those that tie them.
+/* Add the m < 2^16 ballots from `start` on, over n items, to `doubled`: entry (i, j) grows by twice the weight of the
+   ballots that place i above j, and by once the weight of those that tie them.
 
-   `ranks` has one row per item. `ones`: every weight is 1. `strict`: no ballot has a tie or a rank of 0. */
-LOOP int64_t add_pairs(const int16_t *ranks, int64_t n, int64_t m, const int64_t *weights, int64_t ones, int64_t strict,
-                       int64_t *doubled)
+   `ranks` has one row of `all` ballots per item. `ones`: every weight is 1. `strict`: no ballot has a tie or a rank of
+   0. */
+WIDE LOOP int64_t add_pairs(const int16_t *ranks, int64_t n, int64_t all, int64_t start, int64_t m,
+                            const int64_t *weights, int64_t ones, int64_t strict, int64_t *doubled)
 {
     int64_t total = 0;
     for (int64_t k = 0; k < m; k++)
         total += weights[k];
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = i + 1; j < n; j++) {
-            const int16_t *a = ranks + i * m, *b = ranks + j * m;
+            const int16_t *a = ranks + i * all + start, *b = ranks + j * all + start;
             struct pair found = strict ? ones ? count_strict(a, b, m) : weigh_strict(a, b, m, weights, total)
                                        : ones ? count(a, b, m) : weigh(a, b, m, weights);
             doubled[i * n + j] += found.compared + found.above - found.below;

@@ -9,6 +9,7 @@ import heapq
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -146,6 +147,7 @@ class _OrderSearch:
         self._orders: list[tuple[Ints, OrderOptimum] | None] = [None] * len(flips)
         self._floor: Floats = np.full(len(flips), math.inf)  # the smallest bound of all that was closed
         self._open: list[_Node] = []
+        self._pairs = cache(lambda k: np.triu_indices(k, 1))
 
     def lower(self) -> Floats:
         """Return the certified bounds: the minimum over all closed and open nodes."""
@@ -160,7 +162,7 @@ class _OrderSearch:
         self._open = [_Node(float(root.min()), 0, (), 0, root, points.base)]
         if clock.over() or n > MANY_ITEMS:
             return
-        upper, lower = np.triu_indices(n, 1)
+        upper, lower = self._pairs(n)
         program = FacetProgram(points, zip(upper.tolist(), lower.tolist(), strict=True))
         work, number, popped = 0.0, 0, 0
         while self._open:
@@ -223,7 +225,7 @@ class _OrderSearch:
 
         To flip k pairs costs at least as much as the k-th cheapest of them.
         """
-        flip, over = np.triu_indices(len(rest), 1)
+        flip, over = self._pairs(len(rest))
         costs = np.sort(self.points.above[rest[over], rest[flip]])
         missing = self._wanted - fixed
         costs = np.concatenate(([0.0], costs, [math.inf]))
@@ -247,7 +249,7 @@ class _OrderSearch:
         if slack and level[-1] < n - 1:
             return
         order = by_points[np.lexsort((-by_points, level))]
-        above, below = np.triu_indices(n, 1)
+        above, below = self._pairs(n)
         count = int((order[above] > order[below]).sum())
         better = (self._wanted <= count) & (answer.value < self._best)
         self._best[better] = answer.value

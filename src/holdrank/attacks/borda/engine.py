@@ -118,7 +118,7 @@ def _passing(points: Points, pair: tuple[int, int], *, decide: bool) -> Plan | N
 
 def _one_above(points: Points, pairs: Iterable[tuple[int, int]], clock: Clock) -> Found:
     """Return the cheapest of the pairs (upper, lower) to reverse."""
-    ranked = sorted((float(points.above[i, j]), i, j) for i, j in pairs)
+    ranked = sorted((points.to_pass(i, j), i, j) for i, j in pairs)
     lower = ranked[0][0] / UNIT
     for cost, i, j in ranked:
         if math.isfinite(cost) and (found := points.lifted(i, j)):
@@ -141,7 +141,7 @@ def _entering(points: Points, item: int, top: int, clock: Clock) -> Found:
     """Return the minimum change for the item to have as many points as all but `top` - 1 others."""
     wanted = points.n - top
     others = [j for j in range(points.n) if j != item]
-    costs = points.above[item, others]
+    costs = np.array([points.to_pass(item, other) for other in others])
     least = float(np.sort(costs)[wanted - 1])
     if not math.isfinite(least):
         return Found(math.inf)

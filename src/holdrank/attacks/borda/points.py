@@ -66,19 +66,21 @@ class Points:
             return None
         return Races(self.doubled, np.rint(self.votes.weights).astype(np.int64), self.change, gain)
 
-    @cached_property
-    def above(self) -> Floats:
-        """Minimum weight to change for item i to have as many points as item j: exact for counts, else a bound."""
-        cost = np.zeros((self.n, self.n))
+    def to_pass(self, i: int, j: int) -> float:
+        """Return the minimum weight to change for item i to catch up with item j: exact for counts, else a bound."""
         if self.races is not None:
-            sums = self.races.sums
-            for i, j in np.argwhere(sums[:, None] < sums):
-                cost[i, j] = self.races.race(int(i), int(j)).share / self.votes.total * UNIT
-            return cost
+            return self.races.race(i, j).share / self.votes.total * UNIT
         # Points within rounding are equal to the rule: the gap to close is smaller by as much.
         rounding = 2 * TIED * self.n * UNIT
-        for i, j in np.argwhere(self.base[:, None] < self.base):
-            cost[i, j] = self.lift(int(i), int(j), -rounding)[0]
+        return self.lift(i, j, -rounding)[0]
+
+    @cached_property
+    def above(self) -> Floats:
+        """`to_pass` of all pairs."""
+        cost = np.zeros((self.n, self.n))
+        behind = self.base if self.races is None else self.races.sums
+        for i, j in np.argwhere(behind[:, None] < behind).tolist():
+            cost[i, j] = self.to_pass(i, j)
         return cost
 
     def lift(self, i: int, j: int, slack: float) -> tuple[float, Floats]:
@@ -110,7 +112,7 @@ class Points:
 
     def lifted(self, i: int, j: int) -> Found | None:
         """Return the cheapest way for item i to pass item j strictly, if there is one."""
-        cost = float(self.above[i, j])
+        cost = self.to_pass(i, j)
         strict, taken = self.lift(i, j, self.strict)
         if not math.isfinite(strict):
             return None

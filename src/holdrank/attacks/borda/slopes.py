@@ -47,7 +47,7 @@ def slopes(
         pairs = [(i, j) for i in range(points.n) for j in range(i)]
     else:
         return None
-    i, j = min(pairs, key=lambda pair: (float(points.above[pair]), pair))
+    i, j = min(pairs, key=lambda pair: (points.to_pass(*pair), pair))
     lead: Floats = (points.doubled[:, j] - points.doubled[:, i]) / 2
     gain = float(points.most[1])
     if not change.takes:
@@ -55,6 +55,6 @@ def slopes(
     gains = lead + gain * change.puts
     first = np.argsort(-gains, kind="stable")
     taken = np.cumsum(points.weights[first])
-    last = min(int(np.searchsorted(taken, points.above[i, j] - 1e-9 * UNIT)), len(first) - 1)
+    last = min(int(np.searchsorted(taken, points.to_pass(i, j) - 1e-9 * UNIT)), len(first) - 1)
     y = 1 / max(float(gains[first[last]]), 1e-300)
     return y * lead - np.maximum(y * gains - 1, 0.0), 0.0

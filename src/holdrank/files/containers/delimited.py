@@ -7,6 +7,7 @@ import io
 import sys
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain, islice
 
 from holdrank.errors import InputError, LimitError, Message, Option, UsageError, show
@@ -22,9 +23,61 @@ LARGEST_CELL = 2**31 - 1
 csv.field_size_limit(max(csv.field_size_limit(), min(LARGEST_CELL, sys.maxsize)))
 
 _MOST_COLUMNS = 100_000
-_CHUNK = 4096  # rows; each is turned into columns before the next is read, so that few lists are alive
+# Each chunk is turned into columns before the next is read, so that few lists are alive.
+_CHUNK = 4096  # rows
+_CHARACTERS = 1 << 18  # of a chunk without quotes
 
-Chunk = tuple[Rows, list[int] | range]
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Some rows, and the line on which each starts."""
+
+    rows: Rows
+    starts: Sequence[int]
+
+    def row(self, k: int) -> list[str]:
+        """Return the cells of one row."""
+        return self.rows[k]
+
+    def below(self, k: int) -> Chunk:
+        """Return the rows from this one on."""
+        return Chunk(self.rows[k:], self.starts[k:])
+
+    def columns(self, width: int) -> list[Sequence[str]] | None:
+        """Return the cells by columns; None if a row has more or fewer cells."""
+        return list(zip(*self.rows, strict=True)) if set(map(len, self.rows)) == {width} else None
+
+
+@dataclass(frozen=True, slots=True)
+class PlainChunk:
+    """Some lines without quotes: each is a row, and is split at every delimiter."""
+
+    lines: list[str]
+    starts: Sequence[int]
+    delimiter: str
+
+    @property
+    def rows(self) -> Rows:
+        """The cells of every row."""
+        return [line.split(self.delimiter) for line in self.lines]
+
+    def row(self, k: int) -> list[str]:
+        """Return the cells of one row."""
+        return self.lines[k].split(self.delimiter)
+
+    def below(self, k: int) -> PlainChunk:
+        """Return the rows from this one on."""
+        return PlainChunk(self.lines[k:], self.starts[k:], self.delimiter)
+
+    def columns(self, width: int) -> list[Sequence[str]] | None:
+        """Return the cells by columns, split all at once; None if a row has more or fewer cells."""
+        if {line.count(self.delimiter) for line in self.lines} != {width - 1}:
+            return None
+        cells = self.delimiter.join(self.lines).split(self.delimiter)
+        return [cells[k::width] for k in range(width)]
+
+
+Chunks = Iterable[Chunk | PlainChunk]
 
 
 def find_delimiter(text: str, source: str, delimiter: str | None) -> tuple[str, list[str]]:
@@ -66,36 +119,28 @@ def find_delimiter(text: str, source: str, delimiter: str | None) -> tuple[str, 
     return found, [f"delimiter detected: {DELIMITERS[found]}; name another if that is wrong"]
 
 
-def csv_chunks(text: str, source: str, delimiter: str, problems: Problems) -> Iterator[Chunk]:
-    """Yield some thousand rows at a time, with the line each starts on; blank lines are left out."""
+def csv_chunks(text: str, source: str, delimiter: str, problems: Problems) -> Iterator[Chunk | PlainChunk]:
+    """Yield some thousand rows at a time; blank lines are left out."""
+    if '"' not in text:
+        yield from _plain_chunks(text, delimiter)
+        return
     lines = io.StringIO(text, newline="")
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
-    quoted = '"' in text  # without quotes every row is one line, which saves counting
     start = 1
     done = False
     while not done:
         rows: Rows = []
-        counted: list[int] = []
-        starts: list[int] | range = counted
+        starts: list[int] = []
         try:
-            if quoted:
-                for row in reader:
-                    if row:
-                        rows.append(row)
-                        counted.append(start)
-                    start = reader.line_num + 1
-                    if len(rows) == _CHUNK:
-                        break
-                else:
-                    done = True
+            for row in reader:
+                if row:
+                    rows.append(row)
+                    starts.append(start)
+                start = reader.line_num + 1
+                if len(rows) == _CHUNK:
+                    break
             else:
-                rows = list(islice(reader, _CHUNK))
-                done = not rows
-                starts = range(start, start + len(rows))
-                start += len(rows)
-                if [] in rows:
-                    starts = [line for line, row in zip(starts, rows, strict=True) if row]
-                    rows = [row for row in rows if row]
+                done = True
         except csv.Error as error:
             done = True
             problems.add(
@@ -109,7 +154,24 @@ def csv_chunks(text: str, source: str, delimiter: str, problems: Problems) -> It
                 )
             )
         if rows:
-            yield rows, starts
+            yield Chunk(rows, starts)
+
+
+def _plain_chunks(text: str, delimiter: str) -> Iterator[PlainChunk]:
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    at, line = 0, 1
+    while at < len(text):
+        end = text.find("\n", at + _CHARACTERS)
+        end = len(text) if end < 0 else end
+        lines = text[at:end].split("\n")
+        starts: Sequence[int] = range(line, line + len(lines))
+        at, line = end + 1, line + len(lines)
+        if "" in lines:
+            starts = [start for start, cells in zip(starts, lines, strict=True) if cells]
+            lines = [cells for cells in lines if cells]
+        if lines:
+            yield PlainChunk(lines, starts, delimiter)
 
 
 def _line(lines: io.StringIO, number: int) -> str:
@@ -118,7 +180,7 @@ def _line(lines: io.StringIO, number: int) -> str:
 
 
 def table_from_chunks(
-    chunks: Iterable[Chunk],
+    chunks: Chunks,
     source: str,
     problems: Problems,
     *,
@@ -138,11 +200,12 @@ def table_from_chunks(
         raise UsageError("header is the number of the header row, counted from 1, or 0 for none")
     skip = 1 if header is None else header
     chunks = iter(chunks)
+    rest: list[Chunk | PlainChunk] = []
     if skip == 0:  # the width is known only when all rows are
         everything = list(chunks)
         chunks = iter(everything)
-        names = [f"column {k + 1}" for k in range(max((len(row) for rows, _ in everything for row in rows), default=0))]
-        rest: list[Chunk] = []
+        widest = max((len(row) for chunk in everything for row in chunk.rows), default=0)
+        names = [f"column {k + 1}" for k in range(widest)]
     else:
         names, rest = _take_header(chunks, skip, source)
     width = len(names)
@@ -157,8 +220,10 @@ def table_from_chunks(
     columns: list[list[str]] = [[] for _ in names]
     lines = array("q")
     filled = faulty = there = lacking = 0
-    for rows, starts in chain(rest, chunks):
-        if any(len(row) != width for row in rows):
+    for chunk in chain(rest, chunks):
+        by_columns, starts = chunk.columns(width), chunk.starts
+        if by_columns is None:
+            rows = chunk.rows
             there += sum(map(len, rows))
             lacking += sum(width - len(row) for row in rows if len(row) < width)
             if lacking > most_cells(there) and (lenient or short_rows == "fill"):
@@ -178,8 +243,8 @@ def table_from_chunks(
                     continue
                 kept.append(row)
                 kept_lines.append(line)
-            rows, starts = kept, kept_lines
-        for column, cells in zip(columns, zip(*rows, strict=True), strict=False):
+            by_columns, starts = list(zip(*kept, strict=True)), kept_lines
+        for column, cells in zip(columns, by_columns, strict=False):
             column.extend(cells)
         lines.extend(starts)
     if not lines and not faulty and not problems.total:
@@ -188,14 +253,17 @@ def table_from_chunks(
     return Table(source, names, list(columns), lines, notes)
 
 
-def _take_header(chunks: Iterator[Chunk], skip: int, source: str) -> tuple[list[str], list[Chunk]]:
+def _take_header(
+    chunks: Iterator[Chunk | PlainChunk], skip: int, source: str
+) -> tuple[list[str], list[Chunk | PlainChunk]]:
     """Return the row that holds the names, and the rows read after it."""
     seen = 0
-    for rows, starts in chunks:
-        if seen + len(rows) >= skip:
+    for chunk in chunks:
+        rows = len(chunk.starts)
+        if seen + rows >= skip:
             at = skip - seen
-            return rows[at - 1], [(rows[at:], starts[at:])]
-        seen += len(rows)
+            return chunk.row(at - 1), [chunk.below(at)]
+        seen += rows
     raise no_rows(source, "there are no rows below the header" if seen else "the file is empty")
 
 

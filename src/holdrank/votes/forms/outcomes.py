@@ -134,8 +134,10 @@ def _coded_outcomes(
     """Read the winner column, which holds codes or names; refuse where the two readings disagree."""
     told = {row: meaning for row in rows.tally if (meaning := _told(rows, row, chosen)) is not None}
     open_rows = [row for row in rows.tally if row not in told]
-    codes, note = _codes(rows, {row[2] for row in open_rows})
-    coded = {row: codes.get(code(row[2])) for row in open_rows}
+    cells = {row[2] for row in open_rows}
+    codes, note = _codes(rows, cells)
+    code_of = {cell: codes.get(code(cell)) for cell in cells}
+    coded = {row: code_of[row[2]] for row in open_rows}
     named = {row: "first" if row[2] == row[0] else "second" if row[2] == row[1] else None for row in open_rows}
     # The column uses one language: codes if they explain every row, else names.
     all_codes = all(coded.values())
@@ -156,7 +158,7 @@ def _coded_outcomes(
         else:
             out[row] = verdict
     if unknown:
-        problems.add(_unknown_winners(rows, unknown, {row: codes.get(code(row[2])) or named[row] for row in open_rows}))
+        problems.add(_unknown_winners(rows, unknown, {row: coded[row] or named[row] for row in open_rows}))
     return out, note
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from bisect import insort
 from collections import defaultdict
@@ -99,6 +100,7 @@ class Table:
     times: NDArray[np.int64] | None = None
     """How many rows of the source each row stands for, all of them alike; weights are then summed over them."""
     _plain: list[str] | None = None
+    _numeric: dict[tuple[int, frozenset[str]], bool] = field(default_factory=dict, init=False)
 
     @property
     def plain_names(self) -> list[str]:
@@ -232,12 +234,18 @@ class Table:
 
     def is_numeric(self, index: int, blanks: Collection[str] = BLANKS) -> bool:
         """Whether every filled cell of the column is a number, and one is filled."""
-        column = self.columns[index]
+        key = index, frozenset(blanks)
+        if key not in self._numeric:  # asked for by several forms that are tried
+            self._numeric[key] = self._all_numbers(self.columns[index], blanks)
+        return self._numeric[key]
+
+    @staticmethod
+    def _all_numbers(column: Column, blanks: Collection[str]) -> bool:
         if not isinstance(column, list | Coded):
             return True
-        cells = {cell.strip() for cell in (column if isinstance(column, list) else column.values)}
+        cells = set(map(str.strip, column if isinstance(column, list) else column.values))
         cells = {cell for cell in cells if not is_blank(cell, blanks)}
-        return bool(cells) and all(NUMBER.fullmatch(cell) for cell in cells)
+        return bool(cells) and all(map(NUMBER.fullmatch, cells))
 
     def numbers(
         self, index: int, problems: Problems, *, blanks: Collection[str] = BLANKS, what: str = "a number"
@@ -256,28 +264,22 @@ class Table:
             for row in np.flatnonzero(np.abs(values) > MAX_SCORE).tolist():
                 problems.add(self._too_large(index, row, str(values[row]), what))
             return values
-        known: dict[str, float] = {}
-        out = np.empty(len(column))
-        for row, cell in enumerate(column):
-            value = known.get(cell)
-            if value is None:
-                value = self._number(index, row, cell, problems, blanks, what)
-                # A faulty cell is not remembered, so that each one is reported with its own line.
-                if value != value and cell.strip() and cell.strip() not in blanks:
-                    out[row] = value
-                    continue
-                known[cell] = value
-            out[row] = value
-        return out
+        known = {cell: _value(cell.strip(), blanks) for cell in set(column)}
+        if None not in known.values():
+            return np.fromiter(map(known.__getitem__, column), dtype=np.float64, count=len(column))
+        return np.array(
+            [
+                self._number(index, row, cell, problems, blanks, what) if known[cell] is None else known[cell]
+                for row, cell in enumerate(column)  # so that each faulty cell is reported, in order
+            ],
+            dtype=np.float64,
+        )
 
     def _number(self, index: int, row: int, cell: str, problems: Problems, blanks: Collection[str], what: str) -> float:
         text = cell.strip()
-        if is_blank(text, blanks):
-            return np.nan
-        if NUMBER.fullmatch(text):
-            value = float(text)
-            if abs(value) <= MAX_SCORE:
-                return value
+        value = _value(text, blanks)
+        if value is not None:
+            return value
         if text.lower().lstrip("+-") in ("inf", "infinity") or NUMBER.fullmatch(text):
             problems.add(self._too_large(index, row, text, what))
         else:
@@ -308,6 +310,15 @@ class Table:
         expected = f"{what} that is finite, and at most {MAX_SCORE:g} in size"
         repair = "leave the cell empty if there is no value"
         return self.fault(problem, expected, repair, row=row, column=index, found=found)
+
+
+def _value(text: str, blanks: Collection[str]) -> float | None:
+    """Return the number in a stripped cell, NaN if it is blank, None if it is neither or too large."""
+    if is_blank(text, blanks):
+        return math.nan
+    if NUMBER.fullmatch(text) and abs(value := float(text)) <= MAX_SCORE:
+        return value
+    return None
 
 
 def _texts(column: Column) -> list[str]:
