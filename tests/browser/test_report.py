@@ -109,7 +109,7 @@ def test_the_ranking_is_on_the_first_screen_and_no_text_is_cut_or_crowded(pages,
         assert page.evaluate(CUT) == []
     drawn = page.eval_on_selector_all("svg.picture", "all => all.map((x) => x.classList[1])")
     assert {"heatmap", "breakdown", "tradeoff", "attack"} <= set(drawn)
-    assert page.locator(".banner").inner_text().endswith("holdrank report arena.csv --theta 0.1 --time-limit 200")
+    assert page.locator(".banner").inner_text().endswith("holdrank report arena.csv --theta 0.1 --time-limit 400")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -106,7 +106,7 @@ alone.'
 def reach_legend(record: Record) -> str:
     """Return what the thick bar means."""
     reach = record["reach"]
-    budget = budget_text(reach["budget"], reach["votes"], noun_of(record["votes"])).partition(" (")[0]
+    budget = budget_text(reach["budget"], reach["votes"], noun_of(record["votes"]))
     without = ", without tiers" * (record["tiers"] is not None)
     return f"within reach of {budget}{without} (dark: an attack shows it; pale: not ruled out)"
 

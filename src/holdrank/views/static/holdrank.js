@@ -173,7 +173,7 @@ function positions(record) {
 
 /** Return what a position of the slider says, for eyes and for screen readers. */
 function said(record, one) {
-  const what = one.theta === null ? "no ties" : `threshold ${Number(one.theta.toPrecision(4))}`;
+  const what = one.theta === null ? "no ties" : `threshold ${Number(one.theta.toPrecision(3))}`;
   return `${what}: ${many(one.tiers.length, "tier")}`;
 }
 
@@ -215,7 +215,7 @@ export function ladderSlider(container, record) { // what `ladders.slider_data` 
     stage.replaceChildren(drawLadder(record, one.tiers, position === start ? record.prices : [], wide, words));
     input.value = String(position);
     input.setAttribute("aria-valuetext", told);
-    text.textContent = more ? `${told}; ${more}` : told;
+    text.textContent = (more ? `${told}; ${more}` : told).replace(/(\d) %/g, "$1\u00a0%");
     back.disabled = position === start;
   }
   input.addEventListener("input", () => show(Number(input.value)));
