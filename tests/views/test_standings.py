@@ -115,11 +115,11 @@ def test_banners_say_what_is_missing_why_and_how_to_get_it(arena):
     record["spec"]["time_limit"] = 40.0
     for name in ("gaps", "curves"):
         next(step for step in record["steps"] if step["name"] == name)["state"] = "cut short"
-    said = "Cut short by {} time limit of 40 s: battles to cross the lines between tiers and breakdown curves."
-    assert banners(record)[0].text.startswith(said.format("their share of the"))  # the whole took less
+    said = "Cut short {} time limit of 40 s: battles to cross the lines between tiers and breakdown curves."
+    assert banners(record)[0].text.startswith(said.format("after a share of the"))  # the whole took less
     record["steps"][-1]["seconds"] = 39.0
     (late,) = banners(record)
-    assert late.text.startswith(said.format("the"))
+    assert late.text.startswith(said.format("by the"))
     assert late.command == "holdrank report arena.csv --time-limit 400"
     record["votes"]["source"] = "my votes; rm -rf.csv"
     assert banners(record)[0].command == "holdrank report 'my votes; rm -rf.csv' --time-limit 400"

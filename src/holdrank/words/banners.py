@@ -126,12 +126,12 @@ def _limit_text(limit: float | None, seconds: float) -> str:
     >>> _limit_text(40.0, 39.5), _limit_text(None, 3.0)
     ('Cut short by the time limit of 40 s', 'Cut short by the time limit')
     >>> _limit_text(240.0, 58.6)
-    'Cut short by their share of the time limit of 240 s'
+    'Cut short after a share of the time limit of 240 s'
     """
     if limit is None:
         return "Cut short by the time limit"
-    whose = "the" if seconds >= _NEARLY * limit else "their share of the"
-    return f"Cut short by {whose} time limit of {limit:g} s"
+    how = "by the" if seconds >= _NEARLY * limit else "after a share of the"
+    return f"Cut short {how} time limit of {limit:g} s"
 
 
 def _command(record: Record) -> str:
