@@ -160,7 +160,7 @@ def test_places_of_battles_are_proved_again_and_others_are_not(monkeypatch):
     found = analysed(votes, spec, "reach")
 
     def told(analysis):
-        return [c.finding for c in hr.verify(votes, analysis).checks if "can be brought to the places" in c.claim]
+        return [c.finding for c in hr.verify(votes, analysis).checks if "can be brought to " in c.claim]
 
     assert told(found) == ["proved"] * 5
     places = copy.deepcopy(found.record)["reach"]

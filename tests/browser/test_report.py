@@ -109,7 +109,7 @@ def test_the_ranking_is_on_the_first_screen_and_no_text_is_cut_or_crowded(pages,
         assert page.evaluate(CUT) == []
     drawn = page.eval_on_selector_all("svg.picture", "all => all.map((x) => x.classList[1])")
     assert {"heatmap", "breakdown", "tradeoff", "attack"} <= set(drawn)
-    assert page.locator(".banner").inner_text().endswith("holdrank report arena.csv --theta 0.1 --time-limit 200")
+    assert page.locator(".banner").inner_text().endswith("holdrank report arena.csv --theta 0.1 --time-limit 400")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -191,6 +191,20 @@ def test_a_report_prints_on_few_pages_and_keeps_headings_with_their_figures(page
     )
     assert set(kept) == {"avoid"}
     assert page.locator("table.board tbody tr").last.is_visible()  # paper has all rows
+
+
+def test_a_long_board_continues_on_the_last_pages_of_paper_only(pages, new_page):
+    page = new_page(viewport=SCREEN)
+    page.goto(pages[70].as_uri())
+    before = page.locator("table.board tbody tr").all_inner_texts()
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert page.locator(".board-box table.board tbody tr").count() == 18
+    assert page.locator("main > :last-child table.board tbody tr").count() == 52
+    assert page.locator("main > :last-child h2").inner_text() == "The other 52 items"
+    assert "The other 52 items are on the last pages." in page.inner_text(".board-box")
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert page.locator("table.board tbody tr").all_inner_texts() == before
+    assert page.locator("table.board").count() == 1
 
 
 def test_names_of_any_length_fit_a_telephone(new_page, tmp_path):

@@ -242,6 +242,13 @@ def test_two_files_are_compared(page, tmp_path):
     page.get_by_label("New").set_input_files(tmp_path / "new.csv")
     page.get_by_role("button", name="Compare").click()
     expect(page.locator("h1")).to_have_text("2 of 2 items moved, 2 beyond noise")
+    expect(page.locator("th", has_text="verdict")).to_be_visible()
+    page.goto(page.url.partition("/compare")[0])
+    for label in ("Old", "New"):
+        page.get_by_label(label).set_input_files(tmp_path / "old.csv")
+    page.get_by_role("button", name="Compare").click()
+    expect(page.locator("h1")).to_have_text("Nothing moved")
+    expect(page.locator("th", has_text="verdict")).to_have_count(0)
 
 
 def test_a_closed_tab_leaves_no_process_behind(new_page, tmp_path, noise):

@@ -176,6 +176,36 @@ def test_options_of_commands_are_spelt_for_the_shell_too(run, words, fix):
     assert '="' not in err
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--where", "language=en"], "there is no such column for --where; found 'language'"),
+        (["--voter", "judge"], "there is no such column for --voter; found 'judge'"),
+        (["--first", "model_a"], "--first and --second name the two items of a battle: give both or neither"),
+        (["--map", "won"], "--map takes codes such as 'won=first', not 'won'"),
+        (["--rule", "elo"], "there is no rule 'elo'; bradley-terry gives ratings on the Elo scale"),
+    ],
+    ids=lambda words: words[0] if isinstance(words, list) else "",
+)
+def test_slips_of_newcomers_are_named_as_they_typed_them(run, words, said):
+    code, out, err = run("rank", "battles.csv", *words, "-q")
+    assert code in (2, 3)
+    assert out == ""
+    assert said in err
+
+
+def test_a_rule_may_be_spelt_as_in_python(run):
+    known = run("rank", "battles.csv", "--rule", "bradley-terry", "-q")
+    assert run("rank", "battles.csv", "--rule", "bradley_terry", "-q") == known
+
+
+def test_a_cut_that_leaves_no_item_out_is_refused(run):
+    for command in ("cut", "report"):
+        code, out, err = run(command, "votes.soc", "--k", "4", "-q")
+        assert (code, out) == (2, "")
+        assert "--k 4 leaves no item out: the file has 4 items." in err
+
+
 def test_validate_lists_problems_and_the_total(run, tmp_path):
     (tmp_path / "bad.soc").write_text(SOC + "x: 1,2,3,4\n" * 25, encoding="utf-8")
     code, out, _ = run("validate", "bad.soc")

@@ -369,7 +369,7 @@ def test_one_column_may_stand_alone():
     assert read(text, columns="AB", format="rank-columns").items == ("AB",)
     assert read(text, columns=2, format="rank-columns").items == ("A",)
     assert read(text, columns=np.array([2, 3]), format="rank-columns").items == ("A", "B")
-    with pytest.raises(InputError, match="no such column for columns; found 'BA'"):
+    with pytest.raises(InputError, match="no such column for columns=; found 'BA'"):
         read(text, columns="BA", format="rank-columns")
 
 

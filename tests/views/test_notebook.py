@@ -205,3 +205,20 @@ def test_a_frame_is_as_high_as_its_picture(items):
     frame = int(re.search(r"height:(\d+)px", page)[1])
     drawn = float(re.search(r'viewBox="0 0 [\d.]+ ([\d.]+)"', html.unescape(page))[1])
     assert drawn < frame < drawn + 60
+
+
+def test_a_notebook_names_the_file_without_its_folder(tmp_path):
+    file = tmp_path / "votes.csv"
+    hr.write_votes(VOTES, file)
+    shown = hr.read_votes(file)._repr_html_()
+    assert "votes.csv" in shown
+    assert str(tmp_path) not in shown
+
+
+def test_the_picture_of_a_trade_off_in_a_notebook_is_whole_and_has_no_other_tiers():
+    shown = html.unescape(hr.tradeoff(VOTES)._repr_html_())
+    (high,) = re.findall(r'viewBox="0 0 [\d.]+ ([\d.]+)"', shown)
+    (frame,) = re.findall(r"height:(\d+)px", shown.rpartition("</html>")[2] or shown)
+    assert int(frame) >= float(high)
+    assert "most robust" in shown
+    assert "tiers above" not in shown

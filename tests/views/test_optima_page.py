@@ -27,6 +27,14 @@ def test_pages_show_which_places_are_certain():
         assert "<i>" not in shown
 
 
+def test_a_page_folds_many_groups_of_places():
+    pairs = np.arange(28).reshape(14, 2)
+    orders = [pairs.ravel(), pairs[:, ::-1].ravel()]
+    names = [[f"x{i:02}" for i in order] for order in orders]
+    assert "<summary>What all optimal rankings share: 14 groups" in html(analysed(hr.Votes.from_orders(names)))
+    assert "<summary>What all" not in html(analysed(hr.Votes.from_orders([order[:24] for order in names])))
+
+
 def test_pages_say_nothing_where_one_ranking_is_optimal():
     analysis = analysed(hr.Votes.from_orders([["a", "b", "c"]]))
     assert optima_table(analysis.record) is None

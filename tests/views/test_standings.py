@@ -115,16 +115,16 @@ def test_banners_say_what_is_missing_why_and_how_to_get_it(arena):
     record["spec"]["time_limit"] = 40.0
     for name in ("gaps", "curves"):
         next(step for step in record["steps"] if step["name"] == name)["state"] = "cut short"
-    said = "Cut short by {} time limit of 40 s: battles to cross the lines between tiers and breakdown curves."
-    assert banners(record)[0].text.startswith(said.format("their share of the"))  # the whole took less
+    said = "Cut short {} time limit of 40 s: battles to cross the lines between tiers and breakdown curves."
+    assert banners(record)[0].text.startswith(said.format("after a share of the"))  # the whole took less
     record["steps"][-1]["seconds"] = 39.0
     (late,) = banners(record)
-    assert late.text.startswith(said.format("the"))
-    assert late.command == "holdrank report arena.csv --time-limit 200"
+    assert late.text.startswith(said.format("by the"))
+    assert late.command == "holdrank report arena.csv --time-limit 400"
     record["votes"]["source"] = "my votes; rm -rf.csv"
-    assert banners(record)[0].command == "holdrank report 'my votes; rm -rf.csv' --time-limit 200"
+    assert banners(record)[0].command == "holdrank report 'my votes; rm -rf.csv' --time-limit 400"
     record["votes"] |= {"source": "memory", "sha256": ""}
-    assert banners(record)[0].command == "analyse(votes, Spec(time_limit=200))"
+    assert banners(record)[0].command == "analyse(votes, Spec(time_limit=400))"
 
 
 def test_all_that_is_missing_is_one_list_with_its_reasons(arena):
@@ -139,10 +139,10 @@ def test_all_that_is_missing_is_one_list_with_its_reasons(arena):
     view = page_view(record)
     assert view["missing"] == "Incomplete or left out"
     lines = view["left_out"]
-    gaps = "Battles to cross the lines between tiers: cut short; bounds shown hold, but are wider than they could be."
+    gaps = "Cut short: battles to cross the lines between tiers. Bounds shown there hold; more time may narrow them."
     assert gaps in lines
     assert "What could mislead: failed: no luck." in lines
-    assert "The effect of removing items: interrupted." in lines
+    assert "Interrupted: the effect of removing items." in lines
     assert len([line for line in lines if line.startswith(("Reach", "Places within"))]) == 1
     page = html(Analysis(record))
     assert all(escape(line, quote=False) in page or escape(line) in page for line in lines)

@@ -245,7 +245,7 @@ def test_what_nothing_is_known_of_is_said_and_not_drawn(strict):
     assert attack_text(record).endswith("The order after it was not computed within the time limit.")
     assert not with_class(attack(record), "moved")
     record["attack"] = None
-    assert attack_text(record).startswith("There is no attack to show")
+    assert attack_text(record).startswith("Minimal attack: none was searched for")
 
 
 def test_what_never_breaks_stands_above_all(chosen):
@@ -457,9 +457,30 @@ def test_two_thresholds_at_one_point_have_words_of_their_own(chosen):
     record["tiers"] |= {"theta": 0.4, "loss": 0.2001}
     record["attack"] |= {"goal": "another winner", "lower": 0.3, "upper": 0.3, "decides": 30.0, "sufficient": 30.0}
     said = re.findall(r'<text x="[\d.]+" y="([\d.]+)" class="label[^"]*"[^>]*>([^<]*)', tradeoff(record))
-    assert [text.partition(":")[0] for _, text in said] == ["tiers above", "most robust", "30 votes (30 %)"]
+    assert [text.partition(":")[0] for _, text in said] == ["most robust", "tiers above"]
+    assert all(text.endswith(", 30 votes (30 %)") for _, text in said)
     heights = sorted(float(y) for y, _ in said)
     assert all(below - above >= 14 for above, below in pairwise(heights))
+
+
+def test_the_line_of_a_trade_off_never_falls(chosen):
+    record = copy.deepcopy(chosen)
+    found = record["tradeoff"]
+    found |= {"theta": [0.0, 0.1, 0.2, 0.5], "loss": [0.2, 0.3, 0.4, 0.5], "sizes": [[1, 1]] * 4, "best": 1}
+    found |= {"goal": "another winner", "lower": [0.1, 0.3, 0.05, None], "upper": [0.1, 0.3, 0.5, None]}
+    (line,) = with_class(tradeoff(record), "curve")
+    heights = [float(y) for y in re.findall(r"[\d.]+[, ]([\d.]+)", line.get("points") or line.get("d"))]
+    assert len(heights) > 2
+    assert all(before >= after for before, after in pairwise(heights))
+
+
+def test_long_words_of_a_trade_off_lose_their_share(chosen):
+    record = copy.deepcopy(chosen)
+    record["tradeoff"] |= {"lower": [0.1] * len(record["tradeoff"]["lower"])}
+    record["tradeoff"] |= {"upper": [0.9] * len(record["tradeoff"]["lower"])}
+    said = [node.text for node in with_class(tradeoff(record), "label")]
+    assert said
+    assert all(width_of(text, 14) < 400 for text in said)
 
 
 def test_a_curve_that_is_zero_or_unknown_is_not_drawn(chosen):

@@ -54,6 +54,9 @@ def test_what_an_adversary_needs():
     assert adversary_text({**known, **nothing}) == "no votes put b above a"
     unknown = {**nothing, "lower": 0.0, "needed": 0, "decides": 0}
     assert adversary_text({**known, **unknown}) == ""
+    least = {**nothing, "lower": 0.1, "needed": 20, "decides": 21}
+    assert adversary_text({**known, **least}) == "at least 21 votes (10.5 %) are needed to put b above a"
+    assert adversary_text({**known, **least, "needed": 1, "decides": 1}) == ""
     one = {"lower": 0.005, "upper": 0.005, "needed": 1, "ties": 1, "decides": 1, "sufficient": 1}
     assert adversary_text({**known, **one}) == "1 vote (0.5 %) puts b above a"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from holdrank.words.pictures import left_out
 from holdrank.words.tradeoffs import robustness_text, tradeoff_text, weighed
 
 N = 20  # items: more than have tiers priced at their gaps
@@ -104,3 +105,22 @@ def test_a_bound_is_no_place_where_something_breaks():
     record = record_of(upper=(None, None, None, None))
     record |= {"gaps": [], "attack": None}
     assert "Most robust: θ = 0, loss 0.2, breaking it takes at least 3 battles (3 %)." in tradeoff_text(record)
+
+
+def test_a_trade_off_that_tells_nothing_is_one_line():
+    trivial = record_of(lower=(0.001, 0.01, 0.0, None), upper=(None, None, None, None))  # one vote is always needed
+    trivial |= {"gaps": [], "attack": None}
+    assert weighed(trivial) is None
+    assert left_out("tradeoff", trivial).startswith("Trade-off: how many votes break each threshold was not computed")
+    trivial["tradeoff"]["lower"][1] = 0.02
+    assert weighed(trivial) is not None
+    assert left_out("tradeoff", trivial) == ""
+
+
+def test_a_trade_off_that_is_the_same_everywhere_is_one_line():
+    same = record_of(lower=(0.01, 0.01, 0.01, None), upper=(0.01, 0.01, 0.01, None))
+    same |= {"gaps": [], "attack": None}
+    said = "Trade-off: 1 battle (1 %) is the proven minimum at every threshold, unless all items share one tier."
+    assert left_out("tradeoff", same) == said
+    same["tradeoff"]["upper"][1] = 0.02  # or more
+    assert left_out("tradeoff", same) == ""

@@ -245,6 +245,16 @@ class Threshold(click.FloatRange):
         return super().convert(value, param, ctx)
 
 
+class _Rule(click.Choice[str]):
+    """The name of a rule; as in Python, it may have an underscore."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """See click."""
+        if str(value).lower() == "elo":
+            self.fail("there is no rule 'elo'; bradley-terry gives ratings on the Elo scale.", param, ctx)
+        return super().convert(str(value).replace("_", "-"), param, ctx)
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 require_proof_option = click.option(
     "--require-proof", is_flag=True, help="Exit with code 5 unless the result is proven."
@@ -295,6 +305,11 @@ by_option = click.option(
 )
 
 
+def _brief(seconds: float) -> float:
+    """Return whole seconds as a whole number, which help shows without its decimal."""
+    return int(seconds) if seconds == int(seconds) else seconds
+
+
 def time_option(what: str, default: float = TIME_LIMIT, *, from_start: bool = True) -> Callable[[F], F]:
     """Return the time-limit option; it reaches the command as seconds, None for no limit.
 
@@ -303,7 +318,7 @@ def time_option(what: str, default: float = TIME_LIMIT, *, from_start: bool = Tr
     counted = f"{what}; start-up and reading count too" if from_start else what
 
     def add(command: F) -> F:
-        @click.option("--time-limit", type=Seconds(), default=default, show_default=f"{default:g}", metavar="SECONDS",
+        @click.option("--time-limit", type=Seconds(), default=_brief(default), show_default=True, metavar="SECONDS",
                       help=f"Time limit in seconds for {counted}; none for no limit.")  # fmt: skip
         @wraps(command)
         def limited(*args: Any, time_limit: float, **kwargs: Any) -> Any:
@@ -327,7 +342,7 @@ def result_options(command: F) -> F:
 
 RULES = ("kemeny", "borda", "footrule", "copeland", "bradley-terry", "mean-score")  # as in the registry, without numpy
 rule_option = click.option(
-    "--rule", type=click.Choice(("auto", *RULES)), default="auto", show_default=True,
+    "--rule", type=_Rule(("auto", *RULES)), default="auto", show_default=True,
     help="Aggregation rule; auto uses Bradley-Terry for battles and Kemeny for all other votes.",
 )  # fmt: skip
 

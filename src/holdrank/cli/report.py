@@ -24,6 +24,7 @@ from holdrank.cli.printing import EXIT_INTERRUPTED, complain, searching
 from holdrank.cli.terminal import print_analysis
 from holdrank.errors import show
 from holdrank.status import DRAWS, REPORT_SECONDS
+from holdrank.words.numbers import plural
 from holdrank.words.results import more_time_text
 
 _ENDINGS = (".html", ".md", ".tex", ".json")
@@ -96,6 +97,8 @@ def report(file: str, outputs: tuple[str, ...], text: bool, rule: str, theta: fl
         time_limit=time_limit,
     )
     votes = read(file, reading if by is None else {**reading, "by": by}, quiet)
+    if k is not None and k >= votes.n:
+        raise click.UsageError(f"--k {k} leaves no item out: the file has {plural(votes.n, 'item')}.")
     with searching(quiet, "analysing") as progress:
         found = analyse(votes, spec, progress=progress)
     # Results are printed first, in case the file cannot be written.

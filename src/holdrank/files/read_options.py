@@ -172,10 +172,13 @@ def _meanings(given: object) -> dict[str, str]:
     pairs: dict[str, str] = {}
     if isinstance(texts, Mapping):
         pairs = {str(value): str(meaning) for value, meaning in texts.items()}
-    elif isinstance(texts, Collection) and all(isinstance(text, str) and "=" in text for text in texts):
-        pairs = {value: meaning for value, _, meaning in (text.rpartition("=") for text in texts)}
     else:
-        raise UsageError(Message(Option("map"), f" takes codes such as 'won=first', not {given!r}"))
+        codes = list(texts) if isinstance(texts, Collection) else [given]
+        for code in codes:
+            if not (isinstance(code, str) and "=" in code):
+                raise UsageError(Message(Option("map"), f" takes codes such as 'won=first', not {code!r}"))
+            value, _, meaning = code.rpartition("=")
+            pairs[value] = meaning
     strange = next((meaning for meaning in pairs.values() if meaning not in OUTCOMES), None)
     if strange is not None:
         raise UsageError(Message(Option("map"), f" takes one of {', '.join(OUTCOMES)}, not {strange!r}"))

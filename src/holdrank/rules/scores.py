@@ -178,7 +178,7 @@ def _exact_sums(votes: Votes) -> tuple[list[int], list[int]] | None:
 def scores_of(votes: Votes) -> Floats:
     """Return the scores of votes, or refuse votes that hold none."""
     if votes.scores is None:
-        raise UsageError("mean_score needs scores, and these votes are rankings", repair="read a score table")
+        raise UsageError("the mean score needs scores, and these votes are rankings", repair="read a score table")
     return votes.scores
 
 

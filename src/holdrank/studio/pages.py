@@ -40,7 +40,6 @@ _ENDS = {
     "out of time": "Time limit reached. The page shows the results so far.",
 }
 _MOST_TIERS = 12  # of an order in words
-_AUTO = "Auto: Bradley-Terry for battles, else Kemeny"
 _PEEK = (8, 160)  # lines of a file, and characters of a line, that are shown next to an error
 
 STATIC = {
@@ -69,7 +68,7 @@ def templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    names = {AUTO: _AUTO, **{rule.name: rule_name(rule.name) for rule in rules()}}
+    names = {AUTO: AUTO, **{rule.name: rule_name(rule.name) for rule in rules()}}
     found.globals |= {"version": __version__, "rules": names}
     found.filters |= {"item": item_markup, "svg": markup_of, "in_text": in_text, "named": named, "show": show}
     found.filters["unbroken"] = unbroken
@@ -277,9 +276,11 @@ def _missing(name: str, record: Record, *, running: bool) -> str:
         return "There is only one item."
     if name == "tradeoff" and record["spec"]["theta"] != "auto":
         return "The threshold was set by hand; choose “auto” in the settings to see what each threshold costs."
-    if told is not None and told["note"]:
+    if told is not None and told["state"] == "failed":
         return show(told["note"], 300)
-    return "This comes in a moment." if running else "This was not computed."
+    if running and told is None:
+        return "This comes in a moment."
+    return left_out(name, record) or "This was not computed."
 
 
 # Attacks and claims

@@ -8,7 +8,7 @@ from holdrank.analysis.records import Record
 from holdrank.words.names import in_text, listed, rule_name
 from holdrank.words.numbers import plural, span
 from holdrank.words.optima import certain_text, count_text, first_text, pairs_text
-from holdrank.words.removals import changes_text, flipped_pairs, flips_text, winner_text
+from holdrank.words.removals import caption_text, changes_text, flipped_pairs, flips_text, winner_text
 
 _MOST_REMOVALS = 10  # that are shown
 _MOST_GROUPS, _MOST_IN_GROUP = 40, 30  # of equally good rankings, and items of one, that are shown
@@ -34,6 +34,7 @@ def removal_table(record: Record) -> Record | None:
     return {
         "text": text + f" {plural(untried, 'item')} not tried: {found['status']}." * (untried > 0),
         "rows": rows,
+        "caption": caption_text(len(rows), more),
         "more": plural(more, "more removal") if more else "",
     }
 

@@ -32,6 +32,7 @@ from holdrank.views.frames import columns_of
 from holdrank.views.report import html as report_html
 from holdrank.views.svg.groups import left_out
 from holdrank.votes.votes import Votes
+from holdrank.words.banners import file_name
 from holdrank.words.ladders import rungs
 from holdrank.words.names import ballot_text
 from holdrank.words.numbers import number, plural, span
@@ -127,7 +128,8 @@ def _cell(value: object) -> str:
 
 def votes_html(votes: Votes) -> str:
     """Return a description of votes: sizes, choices, notes, and the most frequent ballots."""
-    head = table(["", ""], votes.facts())
+    facts = [(name, file_name(text) if name == "source" else text) for name, text in votes.facts()]
+    head = table(["", ""], facts)  # a notebook that is shared does not show folders
     shown = votes.without_scores()
     commonest = shown.ballots.take(slice(_MOST_ROWS)).matrix().tolist()
     ballots = [
@@ -165,9 +167,8 @@ def tradeoff_html(found: Tradeoff) -> str:
     record = _record(found.base, found.total, counts=float(found.total).is_integer())
     record["tradeoff"] = tradeoff_record(found)
     record |= {"spec": {"theta": "auto"}, "gaps": [], "attack": None, "pairs": {"compared": [[found.total]]}}
-    record["tiers"] = {"theta": float(found.theta[found.best]), "ranks": found.rankings[found.best].ranks.tolist()}
     tiers = found.rankings[found.best].text([show(item, 40) for item in found.base.items])
-    return _framed(pictures.tradeoff(record), 430) + _paragraph(f"best: {tiers}; {found.status}")
+    return _framed(pictures.tradeoff(record)) + _paragraph(f"best: {tiers}; {found.status}")
 
 
 def analysis_html(found: Analysis) -> str:

@@ -9,25 +9,26 @@ from typing import Any
 
 from holdrank.analysis.records import Record
 from holdrank.errors import show
-from holdrank.status import LEAST_DRAWS, Status
+from holdrank.status import LEAST_DRAWS
 from holdrank.views import standings
 from holdrank.views.alternatives import optima_table, others_table, removal_table
 from holdrank.views.svg import PICTURES
 from holdrank.words.banners import banners, cut_short, file_name
 from holdrank.words.chance import neighbours_text
+from holdrank.words.facts import caption_text, claim_cells, column_words, consensus_text, key_numbers
 from holdrank.words.headlines import FIRM_MEANS, subline, then_text
 from holdrank.words.ladders import ladder_of
 from holdrank.words.misleading import in_brief
 from holdrank.words.missing import HEADING, LeftOut, reasons, untested
-from holdrank.words.names import chosen_text, curve_name, in_text, named, rule_name, why_chosen
-from holdrank.words.nouns import noun_of, unit_of
+from holdrank.words.names import chosen_text, curve_name, named
+from holdrank.words.nouns import noun_of
 from holdrank.words.numbers import number, percent, plural, span
 from holdrank.words.pictures import concerns, left_out
 from holdrank.words.prices import NOT_KNOWN, budget_text, price, price_text
 from holdrank.words.ratings import ALONE, rating_points, rating_texts, scale_text
 from holdrank.words.remarks import other_winners_text
-from holdrank.words.standings import about_text, overtaken_heading
-from holdrank.words.voters import deciding_text
+from holdrank.words.standings import about_text
+from holdrank.words.voters import deciding_text, lead_caption
 
 LONGEST_TEXT = 600  # characters of a note or a sentence
 _MOST_KINDS = 10  # of ballots to change that are shown
@@ -57,12 +58,12 @@ def page_view(record: Record) -> dict[str, Any]:
         "banners": banners(record),
         "remarks": _remarks(record),
         "board": standings.board(record),
-        "numbers": _key_numbers(record),
+        "numbers": key_numbers(record),
         "reading": _reading(record),
         "notes": [show(note, LONGEST_TEXT) for note in votes["notes"]],
         "tiers": _tier_rows(record),
-        "caption": _caption(record),
-        **_column_words(record),
+        "caption": caption_text(record),
+        **column_words(record),
         "with_chance": drawn is not None,
         "with_reach": reach is not None,
         "wide_reach": reach is not None and any(reach[end] != reach[f"shown_{end}"] for end in ("best", "worst")),
@@ -76,7 +77,7 @@ def page_view(record: Record) -> dict[str, Any]:
         "chance": _chance(record),
         "chance_of_others": _chance_of_others(record),
         "both": _both(record),
-        "claims": [_claim(row, votes) for row in record["claims"]],
+        "claims": [claim_cells(row, votes) for row in record["claims"]],
         "cut": _cut(record),
         "attack": attack_tables(record),
         "ratings": rating_table(record),
@@ -85,7 +86,7 @@ def page_view(record: Record) -> dict[str, Any]:
         "optima": optima_table(record),
         "audit": in_brief(record),
         "others": others_table(record),
-        "consensus": _consensus(record),
+        "consensus": consensus_text(record),
         "steps": record["steps"],
         "unfinished": [step for step in record["steps"] if step["state"] != "done"],
         "paper": _PAPER,
@@ -121,56 +122,10 @@ def _left_out(record: Record) -> list[LeftOut]:
     return [*cut_short(record, {part.what for part in found}), *found]
 
 
-def _key_numbers(record: Record) -> list[tuple[str, str, str]]:
-    """Return (what, number, remark)."""
-    votes, found = record["votes"], record["attack"]
-    tiers, noun = ladder_of(record), noun_of(record["votes"])
-    rows = [
-        (
-            f"{noun}s",
-            number(votes["total"]) if votes["counts"] else "shares",
-            plural(votes["distinct"], f"distinct {unit_of(votes)}"),
-        )
-    ]
-    rows.append(("items", str(len(record["items"])), ""))
-    if record["tiers"] is None:
-        rows.append(("tiers", "none", "the strict ranking is reported"))
-    else:
-        how = "chosen" if record["tiers"]["auto"] else "given"
-        rows.append(("tiers", str(len(tiers)), f"threshold {record['tiers']['theta']:.4g}, {how}"))
-    if found is not None:
-        what = f"{noun}s to bring another to the top" if len(tiers) > 1 else f"{noun}s that split the tie"
-        cost = price(found, votes)
-        rows.append((what, NOT_KNOWN, "") if cost is None else (what, cost.amount, cost.share))
-    drawn = record["bootstrap"]
-    if drawn is not None and drawn["draws"] >= LEAST_DRAWS:
-        rows.append(
-            ("same order in bootstrap samples", percent(drawn["unchanged"]), f"of {drawn['draws']:,} bootstrap samples")
-        )
-    rows.append(_loss(record))
-    return rows
-
-
-def _loss(record: Record) -> tuple[str, str, str]:
-    """Return how far votes are from the consensus; for battles, how many are against it."""
-    found, votes = record["consensus"], record["votes"]
-    brief = Status(found["status"]).in_brief
-    compared = record["pairs"]["compared"]
-    n = len(record["items"])
-    each = sum(map(sum, compared)) / 2 / votes["total"] if len(compared) == n > 2 else 0.0
-    if not 0 < each <= 1 or found["distance"] != "kendall":
-        return "loss", f"{found['loss']:.4g}", brief
-    against = found["loss"] * n * (n - 1) / 2 / each
-    return f"{noun_of(votes)}s against the order", percent(round(against, 3)), f"a tie counts half; {brief}"
-
-
 def _reading(record: Record) -> list[tuple[str, str, bool]]:
     """Return (name, value, whether it is a hash) for every fact about how the votes were read."""
     votes = record["votes"]
     rows = [("source", file_name(votes["source"]) or "memory", False)]
-    if votes["sha256"]:
-        rows.append(("sha256 of the file", votes["sha256"], True))
-    rows.append(("hash of the votes", votes["input_hash"], True))
     if votes["format"] and "form" not in votes["choices"]:
         rows.append(("form", show(votes["format"]), False))
     many = number(votes["total"]) if votes["counts"] else "shares"
@@ -204,32 +159,6 @@ def _tier_rows(record: Record) -> list[Record]:
     return found
 
 
-def _rule(record: Record) -> str:
-    """Return the name of the rule, with the reason if it was chosen for battles."""
-    rule: str = record["consensus"]["rule"]
-    why = why_chosen(record["spec"]["rule"], rule)
-    return f"{rule_name(rule)}, {why}" if why else rule_name(rule)
-
-
-def _caption(record: Record) -> str:
-    """Return the caption of the table of tiers."""
-    rule, tiers = _rule(record), record["tiers"]
-    if tiers is None:
-        return f"Consensus by {rule}, without ties"
-    return f"Consensus by {rule}, tiers by {tiers['merge']} merge at threshold {tiers['theta']:.4g}"
-
-
-def _column_words(record: Record) -> dict[str, str]:
-    """Return the meaning of columns: with tiers, places are still those of the ranking below them."""
-    tied = record["tiers"] is not None
-    return {
-        "place_heading": "place without tiers" if tied else "place",
-        "places_words": "places without tiers" if tied else "places",
-        "gap_heading": f"{noun_of(record['votes'])}s to break the gap below{' the tier' * tied}",
-        "overtaken_heading": overtaken_heading(f"{noun_of(record['votes'])}s"),
-    }
-
-
 def _chance(record: Record) -> list[tuple[int, str]]:
     """Return (item, share of draws in which it is first), the largest first."""
     drawn = record["bootstrap"]
@@ -255,17 +184,6 @@ def _both(record: Record) -> str:
         return ""
     apart = neighbours_text(sum(found["neighbours"]), len(found["neighbours"]), found["level"])
     return f"{show(found['text'], LONGEST_TEXT)} {apart}"
-
-
-def _claim(row: Record, votes: Record) -> tuple[str, str, str]:
-    """Return (claim, verdict, sentence)."""
-    claim, found = show(row["claim"], 200), row["attack"]
-    if not row["holds"]:
-        return claim, "does not hold", "It is false in this consensus."
-    if found is None:
-        return claim, "holds", "The votes that break it were not computed."
-    known = price(found, votes) is not None
-    return claim, "holds", show(found["text"], LONGEST_TEXT) if known else f"What breaks it is {NOT_KNOWN}."
 
 
 def _cut(record: Record) -> Record | None:
@@ -369,8 +287,7 @@ def voter_table(record: Record) -> Record | None:
         for row in found["voters"]
     ]
     return {
-        "caption": f"Voters who matter most for the lead of {in_text(above)} over {in_text(below)}, "
-        f"{points * found['lead']:.3g} rating points",
+        "caption": lead_caption(found["lead"] * points, above, below, found["number"] - len(rows)),
         "text": " ".join(
             [
                 deciding_text(found["deciding"], found["number"], above, below),
@@ -378,16 +295,7 @@ def voter_table(record: Record) -> Record | None:
             ]
         ),
         "rows": rows,
-        "more": plural(found["number"] - len(rows), "more voter") if found["number"] > len(rows) else "",
     }
-
-
-def _consensus(record: Record) -> Record:
-    found = record["consensus"]
-    alone = {True: "It is the only optimum.", False: "Other rankings are as good.", None: ""}[found["unique"]]
-    alone = " ".join(f"{note[:1].upper()}{note[1:]}." for note in found.get("notes", [])) or alone
-    gap = "" if found["exact"] else f" No ranking has a loss below {found['bound']:.4g}."
-    return {**found, "rule": _rule(record), "alone": alone + gap, "proof": show(found["proof"], LONGEST_TEXT)}
 
 
 def _certificate(record: Record) -> list[tuple[str, str, bool]]:
@@ -397,6 +305,8 @@ def _certificate(record: Record) -> list[tuple[str, str, bool]]:
     rows += [("file, sha256", votes["sha256"], True)] * bool(votes["sha256"])
     rows += [("votes, hash", votes["input_hash"], True)]
     for name, value in spec.items():
+        if value is None or value == []:
+            continue
         text = ", ".join(show(claim, 200) for claim in value) if name == "claims" else _plain(value)
         if name == "rule" and value == "auto":
             text = f"auto: {chosen_text(record['consensus']['rule'])}"

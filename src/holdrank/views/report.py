@@ -36,7 +36,10 @@ _LONG_TABLE = 40  # rows of a LaTeX table that goes over pages
 _SCRIPTS = "<!-- scripts -->"
 # The call stands outside the module, which the studio uses as well.
 _START = """
-for (const board of document.querySelectorAll("[data-board]")) boardTools(board);
+for (const board of document.querySelectorAll("[data-board]")) {
+  boardTools(board);
+  continueOnPaper(board, document.getElementById("main"));
+}
 const pairs = document.getElementById("pairs-data");
 readouts(document, pairs && JSON.parse(pairs.textContent));
 const [record, words, box] = ["holdrank-record", "ladder-words", "ladder-box"].map((id) => document.getElementById(id));

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from holdrank.words.chance import neighbours_text
 from holdrank.words.names import in_text, listed, rule_name
 from holdrank.words.numbers import number, percent, plural
-from holdrank.words.prices import CANNOT_BREAK, price
+from holdrank.words.prices import CANNOT_BREAK, price, to_decide
 
 Facts = Mapping[str, Any]
 
@@ -181,6 +181,9 @@ def adversary_text(found: Facts) -> str:
         return ""
     if cost.amount == CANNOT_BREAK:
         return f"no votes {found['does']}"
+    if cost.amount.startswith("at least"):
+        trivial = found["counts"] and to_decide(found) <= 1  # one vote is always needed
+        return "" if trivial else f"{cost} are needed to {found['does']}"
     alone = bool(cost.unit) and cost.amount == "1"
     return f"{cost} {found['does_alone'] if alone else found['does']}"
 
@@ -246,7 +249,7 @@ def _about(votes: float) -> str:
 
 
 def _span(places: float) -> str:
-    return "one place" if places == 1 else f"{places:g} places"
+    return "one place" if places == 1 else f"{places:.0f} places"
 
 
 def _position(facts: Facts, raised: bool) -> str:

@@ -12,6 +12,7 @@ from holdrank.status import Status
 from holdrank.words.missing import LeftOut
 from holdrank.words.names import listed
 from holdrank.words.nouns import noun_of
+from holdrank.words.numbers import longer
 from holdrank.words.optima import certain_text, count_text, first_text
 
 Record = dict[str, Any]
@@ -36,8 +37,8 @@ _WHAT = {
     "refine": "closer bounds",
 }
 _LEFT_OUT = {"reach": "reach", "curves": "breakdown curve", "tradeoff": "trade-off"}  # steps and what they give
+_HOLD = "Bounds shown there hold; more time may narrow them"
 _NEARLY = 0.9  # of the time limit: then the limit is what ended the work
-_LONGER, _LEAST_SECONDS = 5, 60  # factor by which to raise the time limit
 
 
 class Banner(NamedTuple):
@@ -95,7 +96,7 @@ def _cut_short(record: Record) -> Banner | None:
     parts += [f"Failed: {what} ({show(step['note'], 200)})." for step, what in said if step["state"] == "failed"]
     cut = any(step["state"] == "cut short" for step in steps)
     if cut:
-        parts.append("Bounds shown there hold, but are wider than they could be.")
+        parts.append(f"{_HOLD}.")
     again = cut or any(step["state"] == "interrupted" for step in steps)
     return Banner("Not everything was computed.", " ".join(parts), _command(record) if again else "")
 
@@ -103,13 +104,17 @@ def _cut_short(record: Record) -> Banner | None:
 def cut_short(record: Record, said: Collection[str]) -> list[LeftOut]:
     """Return the steps that were cut short, failed or were interrupted, but for what is `said` to be left out."""
     noun, found = noun_of(record["votes"]), []
-    for step in record["steps"]:
-        what = _WHAT.get(step["name"], step["name"]).format(noun)
-        if step["state"] == "done" or _LEFT_OUT.get(step["name"]) in said:
-            continue
-        after = "; bounds shown hold, but are wider than they could be" * (step["state"] == "cut short")
-        why = f"failed: {show(step['note'], 200)}" if step["state"] == "failed" else step["state"] + after
-        found.append(LeftOut(what, f"{what[:1].upper()}{what[1:]}: {why}."))
+    parts = [
+        (step, _WHAT.get(step["name"], step["name"]).format(noun))
+        for step in record["steps"]
+        if step["state"] != "done" and _LEFT_OUT.get(step["name"]) not in said
+    ]
+    for state, begin, end in (("cut short", "Cut short", f". {_HOLD}."), ("interrupted", "Interrupted", ".")):
+        names = [what for step, what in parts if step["state"] == state]
+        found += [LeftOut(listed(names, len(names)), f"{begin}: {listed(names, len(names))}{end}")] if names else []
+    for step, what in parts:
+        if step["state"] == "failed":
+            found.append(LeftOut(what, f"{what[:1].upper()}{what[1:]}: failed: {show(step['note'], 200)}."))
     return found
 
 
@@ -121,18 +126,18 @@ def _limit_text(limit: float | None, seconds: float) -> str:
     >>> _limit_text(40.0, 39.5), _limit_text(None, 3.0)
     ('Cut short by the time limit of 40 s', 'Cut short by the time limit')
     >>> _limit_text(240.0, 58.6)
-    'Cut short by their share of the time limit of 240 s'
+    'Cut short after a share of the time limit of 240 s'
     """
     if limit is None:
         return "Cut short by the time limit"
-    whose = "the" if seconds >= _NEARLY * limit else "their share of the"
-    return f"Cut short by {whose} time limit of {limit:g} s"
+    how = "by the" if seconds >= _NEARLY * limit else "after a share of the"
+    return f"Cut short {how} time limit of {limit:g} s"
 
 
 def _command(record: Record) -> str:
     """Return the command that computes the rest: for the shell, or for Python if votes came from no file."""
     limit = record["spec"]["time_limit"]
-    seconds = f"{max(_LEAST_SECONDS, _LONGER * (limit or 0)):g}"
+    seconds = f"{longer(limit or 0):g}"
     name, spec = file_name(record["votes"]["source"]), record["spec"]
     if not record["votes"]["sha256"] or not name:
         return f"analyse(votes, Spec(time_limit={seconds}))"

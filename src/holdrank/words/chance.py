@@ -18,7 +18,7 @@ _NAMED_TIED = 2  # others who could be first, by name
 NO_TABLE = "paired tests compare scores task by task, and these votes hold no scores"
 NO_TABLE_FIX = (
     "give a table of scores: a row for each item and a column for each task, or the columns item, task, score; for "
-    "battles and ballots, rank_sets (holdrank rank --draws 1000) says which items are separated"
+    "battles and ballots, holdrank rank --draws 1000, or rank_sets in Python, says which items are separated"
 )
 NO_VALUE = "votes do not determine how strong {} is; it is separated from no item"
 NO_VALUES = "votes do not determine how strong {} items are; they are separated from no item"

@@ -81,6 +81,17 @@ def plural(count: float, noun: str) -> str:
     return f"{number(count)} {noun}{'s' * (count != 1)}"
 
 
+def longer(seconds: float) -> float:
+    """Return the time limit that a note suggests where this one was not enough.
+
+    Examples
+    --------
+    >>> longer(40.0), longer(0.5)
+    (400.0, 60)
+    """
+    return max(10 * seconds, 60)
+
+
 def span(first: float, last: float, dash: str = "–") -> str:
     """Return a range of places, one number if it is one place.
 
@@ -90,3 +101,14 @@ def span(first: float, last: float, dash: str = "–") -> str:
     ('2–4', '3.5')
     """
     return f"{first:g}" if first == last else f"{first:g}{dash}{last:g}"
+
+
+def sentence(text: str) -> str:
+    """Return a remark as a sentence.
+
+    Examples
+    --------
+    >>> sentence("exact: sorted by score")
+    'Exact: sorted by score.'
+    """
+    return f"{text[:1].upper()}{text[1:]}."

@@ -12,9 +12,9 @@ from holdrank.words.ladders import buckets, spans
 from holdrank.words.mean_ranks import diagram_left_out, mean_ranks_text
 from holdrank.words.names import curve_name, distance_name, in_text, listed, named
 from holdrank.words.nouns import noun_of
-from holdrank.words.numbers import percent, plural, span
+from holdrank.words.numbers import percent, plural, sentence, span
 from holdrank.words.prices import budget_text, price, price_text
-from holdrank.words.tradeoffs import tradeoff_text, weighed
+from holdrank.words.tradeoffs import flat_text, tradeoff_text, weighed
 
 Record: TypeAlias = dict[str, Any]
 
@@ -46,9 +46,9 @@ def left_out(name: str, record: Record) -> str:
     if name == "breakdown" and not telling_curves(record):
         return "Breakdown curve: its lower and upper bounds are too far apart to draw."
     if name == "tradeoff":
-        return "" if weighed(record) is not None else tradeoff_text(record)
+        return flat_text(record) if weighed(record) is not None else tradeoff_text(record)
     if name == "attack" and (record["attack"] is None or record["attack"]["after"] is None):
-        return attack_text(record)
+        return f"Minimal attack: {_why_no_attack(record)}."
     return ""
 
 
@@ -256,12 +256,10 @@ def attack_text(record: Record) -> str:
     """Return the attack in words: what it takes, and who moves where."""
     found, names = record["attack"], record["items"]
     if found is None:
-        return "There is no attack to show: with one item, or out of time, none was searched."
+        return f"Minimal attack: {_why_no_attack(record)}."
     text = show(found["text"], 600)
     if found["after"] is None:
-        known = price(found, record["votes"]) is not None and found["upper"] is not None
-        why = "The order after it was not computed within the time limit." if known else "So there is nothing to draw."
-        return f"{text} {why}"
+        return f"{text} {sentence(_why_no_attack(record))}"
     order = record["consensus"]["order"]
     sides = [buckets(found[side], order) for side in ("before", "after")]
     before, after = (places_of_items(groups) for groups in sides)
@@ -271,6 +269,18 @@ def attack_text(record: Record) -> str:
     if not moved:
         return f"{text}\nNo item changes its place."
     return f"{text}\nPlaces that change: {listed(moved, _MOST_TOLD)}."
+
+
+def _why_no_attack(record: Record) -> str:
+    """Return why there is no attack to draw."""
+    found = record["attack"]
+    if found is None:
+        return "none was searched for; there was no time, or there is one item"
+    if found["lower"] is None:
+        return "there is nothing to draw"
+    if price(found, record["votes"]) is not None and found["upper"] is not None:
+        return "the order after it was not computed within the time limit"
+    return "none was found within the time limit"
 
 
 def places_of_items(groups: list[list[int]]) -> dict[int, str]:

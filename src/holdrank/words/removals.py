@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from holdrank.words.names import in_text, listed
-from holdrank.words.numbers import plural
+from holdrank.words.numbers import number, plural
 
 NO_CHANGE = "No removal changes the order of the other items."
 _MOST_FLIPS = 3
@@ -64,6 +64,19 @@ def removal_text(item: str, flips: Sequence[tuple[str, str]], winners: Sequence[
 
 
 _KEPT = "the others keep their order"
+
+
+def caption_text(shown: int, more: int) -> str:
+    """Return the caption of a table of removals.
+
+    Examples
+    --------
+    >>> caption_text(3, 0), caption_text(10, 49)
+    ('Removals that change the order of the others', 'The 10 removals that change most; the record has 49 more')
+    """
+    if not more:
+        return "Removals that change the order of the others"
+    return f"The {shown} removals that change most; the record has {number(more)} more"
 
 
 def changes_text(changing: int, winning: int, tried: int) -> str:

@@ -8,7 +8,7 @@ from holdrank.errors import show
 from holdrank.status import Status
 from holdrank.words.names import distance_name, listed
 from holdrank.words.nouns import amount_text, noun_of
-from holdrank.words.numbers import decimal, number, percent, plural, span
+from holdrank.words.numbers import decimal, longer, number, percent, plural, span
 from holdrank.words.prices import CANNOT_BREAK, Facts
 
 STEPS = {
@@ -63,7 +63,7 @@ def more_time_text(time_limit: float, gain: str, seconds: float | None = None) -
     """
     early = seconds is not None and seconds < _NEARLY * time_limit
     said = "parts stopped at their share of the time limit" if early else "stopped at the time limit"
-    return f"{said} of {time_limit:g} s; --time-limit {max(10 * time_limit, 60):g} {gain}"
+    return f"{said} of {time_limit:g} s; --time-limit {longer(time_limit):g} {gain}"
 
 
 def settled_text(noun: str, lower: float, upper: float) -> str:

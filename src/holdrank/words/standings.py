@@ -12,6 +12,8 @@ from holdrank.words.prices import budget_text
 
 Record = dict[str, Any]
 
+_PROVEN = "A single number is the proven minimum; a range contains it."
+
 
 def about_text(record: Record) -> str:
     """Return how many votes there are of how many items.
@@ -64,19 +66,21 @@ def price_note(record: Record) -> str:
     Examples
     --------
     >>> price_note({"races": [{}], "votes": {"format": "battles"}, "tiers": {}, "items": ["a"] * 20})
-    'Battles to lose the place: how many battles must change before the next item gets ahead.'
+    'Battles to lose the place: how many battles must change before the next item gets ahead. A single number is the \
+proven minimum; a range contains it.'
     >>> price_note({"races": None, "votes": {}, "tiers": {}, "items": ["a"] * 20})
     'Votes to cross the line below: how many votes must change before an item below the line gets above it, in the \
-ranking without tiers.'
+ranking without tiers. A single number is the proven minimum; a range contains it.'
     """
     many = f"{noun_of(record['votes'])}s"
     if record.get("races"):
-        return f"{overtaken_heading(many.capitalize())}: how many {many} must change before the next item gets ahead."
+        what = f"how many {many} must change before the next item gets ahead"
+        return f"{overtaken_heading(many.capitalize())}: {what}. {_PROVEN}"
     without = ", in the ranking without tiers" * (
         record["tiers"] is not None and len(record["items"]) > TIERS_PRICED_UP_TO
     )
     what = f"how many {many} must change before an item below the line gets above it{without}"
-    return f"{line_heading(many.capitalize())}: {what}."
+    return f"{line_heading(many.capitalize())}: {what}. {_PROVEN}"
 
 
 def chance_legend(drawn: Record) -> str:
@@ -106,7 +110,7 @@ alone.'
 def reach_legend(record: Record) -> str:
     """Return what the thick bar means."""
     reach = record["reach"]
-    budget = budget_text(reach["budget"], reach["votes"], noun_of(record["votes"])).partition(" (")[0]
+    budget = budget_text(reach["budget"], reach["votes"], noun_of(record["votes"]))
     without = ", without tiers" * (record["tiers"] is not None)
     return f"within reach of {budget}{without} (dark: an attack shows it; pale: not ruled out)"
 

@@ -62,6 +62,8 @@ def weighed(record: Record) -> Weighed | None:
     for k in closer:
         if points[k].loss <= max(allowed, points[best].loss) + SAME and _rank(points[k]) > _rank(points[best]):
             best = k
+    if not any(_tells(one, record["votes"]) for one in points):
+        return None
     front = [not any(_beats(other, one) for other in points) for one in points]
     return Weighed(points, front, best, reported, allowed)
 
@@ -71,6 +73,12 @@ def _any_bound(found: Record) -> bool:
     return any(found["lower"]) or any(
         high is not None and low is not None for low, high in zip(found["lower"], found["upper"], strict=True)
     )
+
+
+def _tells(one: Point, votes: Record) -> bool:
+    """Whether the bounds of a threshold say more than that one vote is needed, or that nothing breaks a tie of all."""
+    trivial = 1 / votes["total"] + SAME if votes["counts"] else 0.0
+    return one.lower is not None and (one.upper is not None or one.lower > trivial)
 
 
 def _whole(one: Point, votes: Record) -> Point:
@@ -175,7 +183,7 @@ def tradeoff_text(record: Record) -> str:
             return f"There is no trade-off: the threshold {record['spec']['theta']:g} was given, not chosen."
         return "There is no trade-off: it was not computed."
     if known is None:
-        return "There is no trade-off to draw: robustness was not computed within the time limit."
+        return "Trade-off: how many votes break each threshold was not computed within the time limit."
     best, first = known.points[known.best], known.points[0]
     lines = [
         f"Loss against robustness over {plural(len(known.points), 'threshold')}; "
@@ -202,6 +210,27 @@ def reported_text(record: Record) -> str:
     if _rank(here)[0] >= _rank(best)[0]:
         return f"{said} No other of the {within} is proven more robust."
     return f"{said} The most robust of the {within} is another: θ = {best.theta:.3g}."
+
+
+def mark_text(record: Record, known: Weighed, which: str) -> str:
+    """Return the words for a marked point of the picture: the "best" threshold, or the "reported" one."""
+    one = known.points[known.best if which == "best" else known.reported or 0]
+    name = "tiers above" if which == "reported" else "most robust"
+    name += ", and the tiers above" * (which == "best" and known.best == known.reported)
+    takes = robustness_text(record, one)
+    said = f"{name}: θ = {one.theta if which == 'best' else record['tiers']['theta']:.3g}"
+    return said + f", {takes}" * (takes != NOT_KNOWN)
+
+
+def flat_text(record: Record) -> str:
+    """Return that all thresholds break at the same number of votes, so that there is no picture; else nothing."""
+    known = weighed(record)
+    kept = [] if known is None else [one for one in known.points if one.lower is not None]
+    told = {robustness_text(record, one) for one in kept}
+    if len(told) != 1 or len(kept) < 2 or any(one.upper is None or one.upper != one.lower for one in kept):
+        return ""
+    unless = ", unless all items share one tier" * (known is not None and len(kept) < len(known.points))
+    return f"Trade-off: {told.pop()} is the proven minimum at every threshold{unless}."
 
 
 def broken_text(record: Record) -> str:

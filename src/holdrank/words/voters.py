@@ -39,3 +39,18 @@ def effect_text(voter: str, battles: float, lead: float, without: float, pair: t
         return f"{start}, {a} leads {b} by {without:.3g}, not {lead:.3g}."
     now = f"{b} leads {a} by {-without:.3g}" if without < 0 else f"{a} and {b} are equally strong"
     return f"{start}, {now}; with them, {a} leads {b} by {lead:.3g}."
+
+
+def lead_caption(lead: float, above: str, below: str, more: int) -> str:
+    """Return the caption of a table of voters; `lead` is in rating points, and `more` voters are not listed.
+
+    Examples
+    --------
+    >>> lead_caption(12.34, "a", "b", 0), lead_caption(12.34, "a", "b", 1)
+    ('Voters who matter most for the lead of a over b, 12.3 rating points', \
+'Voters who matter most for the lead of a over b, 12.3 rating points; and 1 more voter, who matters less')
+    """
+    rest = f"; and {plural(more, 'more voter')}, who matter{'s' * (more == 1)} less" if more > 0 else ""
+    return (
+        f"Voters who matter most for the lead of {in_text(above)} over {in_text(below)}, {lead:.3g} rating points{rest}"
+    )

@@ -129,7 +129,9 @@ def reach_checks(recorded: Recorded) -> Iterator[Check]:
     place = np.argsort(Ranking(recorded.told.ranks).order) + 1
     for item, name in enumerate(recorded.votes.items):
         ends = {end: found[end][item] for end in ("best", "shown_best", "shown_worst", "worst")}
-        claim = f"{show(name, 60)} can be brought to the places {ends['best']} to {ends['worst']}, and no further"
+        best, worst = ends["best"], ends["worst"]
+        where = f"no place but {best}" if best == worst else f"the places {best} to {worst}, and no further"
+        claim = f"{show(name, 60)} can be brought to {where}"
         if (
             not 1
             <= ends["best"]

@@ -5,6 +5,7 @@ const SVG = "http://www.w3.org/2000/svg";
 
 // The same numbers stand in views/svg/ladders.py and views/svg/canvas.py.
 const PLACES = 62, PRICES = 138, LONG_PRICES = 236, MANY = 24, WIDEST = 980, NARROWEST = 330;
+const LONG_ON_PAPER = 30, ON_FIRST_PAPER = 18; // rows of a board
 const NARROW_PAGE = 500; // on a phone gaps say only the votes
 const LONGEST = 40, SIZE = 13, SAFETY = 1.14, BOLD = 1.2;
 const NARROW = new Set("fijlrtI.,:;'|!()[]{} -\"`/\\"), BROAD = new Set("mwMW@%—…");
@@ -173,7 +174,7 @@ function positions(record) {
 
 /** Return what a position of the slider says, for eyes and for screen readers. */
 function said(record, one) {
-  const what = one.theta === null ? "no ties" : `threshold ${Number(one.theta.toPrecision(4))}`;
+  const what = one.theta === null ? "no ties" : `threshold ${Number(one.theta.toPrecision(3))}`;
   return `${what}: ${many(one.tiers.length, "tier")}`;
 }
 
@@ -215,7 +216,7 @@ export function ladderSlider(container, record) { // what `ladders.slider_data` 
     stage.replaceChildren(drawLadder(record, one.tiers, position === start ? record.prices : [], wide, words));
     input.value = String(position);
     input.setAttribute("aria-valuetext", told);
-    text.textContent = more ? `${told}; ${more}` : told;
+    text.textContent = (more ? `${told}; ${more}` : told).replace(/(\d) %/g, "$1\u00a0%");
     back.disabled = position === start;
   }
   input.addEventListener("input", () => show(Number(input.value)));
@@ -320,6 +321,32 @@ export function boardTools(box, state = {}) {
   sort();
   show();
   return { now, input };
+}
+
+/** On paper, the first page is a summary: a long board ends there, and continues at the end of `main`. */
+export function continueOnPaper(box, main) {
+  const table = box.querySelector("table.board"), body = table.tBodies[0];
+  const note = made("p", "soft small");
+  let rest = null;
+  window.addEventListener("beforeprint", () => {
+    const later = [...body.rows].slice(ON_FIRST_PAPER);
+    if (rest || body.rows.length <= LONG_ON_PAPER) return;
+    const copy = table.cloneNode(false), below = made("tbody");
+    below.append(...later);
+    copy.append(table.tHead.cloneNode(true), below);
+    rest = made("section", "rest");
+    rest.append(made("h2", "", `The other ${later.length} items`), copy);
+    main.append(rest);
+    note.textContent = `The other ${later.length} items are on the last pages.`;
+    table.after(note);
+  });
+  window.addEventListener("afterprint", () => {
+    if (!rest) return;
+    body.append(...rest.querySelector("tbody").rows);
+    rest.remove();
+    rest = null;
+    note.remove();
+  });
 }
 
 // Pictures say the number of what somebody points at or taps, in the line below them.

@@ -84,7 +84,7 @@ PICTURES = (
         "tradeoff",
         "Trade-off",
         "Wider tiers fit the votes less well but are harder to break. Each point is a threshold θ, with a bar up to "
-        "the upper bound where only bounds are known. The line joins the thresholds that no other beats.",
+        "the upper bound where only bounds are known. The line is the most that is proven at each loss.",
         tradeoff,
         tradeoff_text,
     ),

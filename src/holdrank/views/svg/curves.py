@@ -19,7 +19,7 @@ from holdrank.words.pictures import (
     other_metric,
 )
 from holdrank.words.prices import CANNOT_BREAK, NOT_KNOWN, in_whole_votes
-from holdrank.words.tradeoffs import broken_text, robustness_text, tradeoff_text, weighed
+from holdrank.words.tradeoffs import Point, broken_text, mark_text, robustness_text, tradeoff_text, weighed
 
 _WIDTH, _HEIGHT = 440.0, 310.0  # a phone shows it nearly as large
 _LEFT, _TOP, _BOTTOM = 58.0, 34.0, 50.0
@@ -165,13 +165,7 @@ def tradeoff(record: Record) -> str:
     sheet.text((_LEFT + right) / 2, frame.low + 40, "loss: mean distance to a vote (shaded: allowed)",
                "small middle")  # fmt: skip
     shown = [robustness_text(record, one) != NOT_KNOWN for one in points]
-    front = sorted(
-        (one.loss, frame.y(one.lower)) for one, *kept in zip(points, known.front, shown, strict=True) if all(kept)
-    )
-    steps: list[tuple[float, float]] = []
-    for value, y in front:
-        steps += [(x(value), steps[-1][1]), (x(value), y)] if steps else [(x(value), y)]
-    sheet.line(steps, "curve s0")
+    sheet.line(_front([one for one, is_shown in zip(points, shown, strict=True) if is_shown], x, frame), "curve s0")
     for k, one in enumerate(points):
         if not shown[k]:
             continue
@@ -182,27 +176,24 @@ def tradeoff(record: Record) -> str:
             sheet.dot(*at, 4, "mark s0" if known.front[k] else "hollow")
         title = f"θ = {one.theta:.4g}: loss {one.loss:.4g}, {robustness_text(record, one)}"
         sheet.add("circle", "hit", title, cx=at[0], cy=at[1], r=7)
-    here = x(best.loss), frame.y(best.lower)
+    marks = [(best, "best", mark_text(record, known, "best"))]
     if known.reported not in (None, known.best):
-        one = points[known.reported]
-        takes = robustness_text(record, one).partition(" (")[0]
-        said = f"tiers above: θ = {record['tiers']['theta']:.3g}" + f", {takes}" * (takes != NOT_KNOWN)
-        _mark(sheet, x(one.loss), frame.y(one.lower), "reported", [said], near=here)
-    _mark(sheet, *here, "best", [f"most robust: θ = {best.theta:.3g}", robustness_text(record, best)])
-    return sheet.done(_HEIGHT, tradeoff_text(record))
+        marks.insert(0, (points[known.reported], "reported", mark_text(record, known, "reported")))
+    for one, look, _ in marks:
+        sheet.dot(x(one.loss), frame.y(one.lower), 7, look)
+    for k, (_, look, said) in enumerate(reversed(marks)):  # below the axis, where no point is in the way
+        y = _HEIGHT + 12 + 20 * k
+        brief = said if width_of(said, 14) < _WIDTH - 40 else said.partition(" (")[0]
+        sheet.dot(15, y - 4, 6, look)
+        sheet.text(27, y, brief, f"label {'s1' if look == 'best' else 's2'}")
+    return sheet.done(_HEIGHT + 20 * len(marks), tradeoff_text(record))
 
 
-def _mark(
-    sheet: Canvas, x: float, y: float, look: str, lines: list[str], near: tuple[float, float] | None = None
-) -> None:
-    """Draw a threshold that matters, with words next to it; below it where another mark is `near`."""
-    sheet.dot(x, y, 7, look)
-    wide = max(width_of(line, 12) for line in lines)
-    across, side = (x - 12, " end") if x + 12 + wide > _WIDTH - 8 else (x + 12, "")
-    up = y - 28 if y > _TOP + 60 else y + 14
-    if near is not None:
-        beside = abs(y - near[1]) > 60 or x > near[0] + 190
-        # Below the two lines of the other mark, where these stand below it.
-        up = y - 12 if beside else max(y + 16, near[1] + 50 if near[1] <= _TOP + 60 else 0)
-    for k, line in enumerate(lines):
-        sheet.text(across, up + 16 * k, line, f"label {'s1' if look == 'best' else 's2'}{side}")
+def _front(points: list[Point], x: Callable[[float], float], frame: _Frame) -> list[tuple[float, float]]:
+    """Return the steps that rise at each threshold that is proven more robust than all of less loss."""
+    steps: list[tuple[float, float]] = []
+    for one in sorted(points, key=lambda one: one.loss):
+        at = x(one.loss), frame.y(one.lower)
+        if not steps or at[1] < steps[-1][1]:
+            steps += [(at[0], steps[-1][1]), at] if steps else [at]
+    return steps

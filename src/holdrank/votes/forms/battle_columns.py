@@ -37,7 +37,8 @@ def battle_columns(table: Table, options: TableOptions = DEFAULTS) -> BattleColu
     known = first_columns(table)
     first, second, winner = options.first, options.second, options.winner
     if (first is None) != (second is None):
-        raise UsageError("first and second name the two items of a battle: give both or neither")
+        both = Option("first"), " and ", Option("second")
+        raise UsageError(Message(*both, " name the two items of a battle: give both or neither"))
     if first is not None and second is not None:
         pair = table.find(first, "first"), table.find(second, "second")
         return _with_winner(table, pair, winner) if winner is not None else _with_any_result(known, pair)

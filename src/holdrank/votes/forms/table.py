@@ -146,7 +146,7 @@ class Table:
             if len(hits) > 1:
                 places = " and ".join(str(k + 1) for k in hits[:5])
                 raise self.fault(
-                    f"the column name for {what} is ambiguous: columns {places} share it",
+                    Message("the column name for ", Option(what), f" is ambiguous: columns {places} share it"),
                     "a name that one column has",
                     f"give the position instead, such as {hits[0] + 1}",
                     found=ref,
@@ -159,11 +159,12 @@ class Table:
                 near = difflib.get_close_matches(ref, self.names, n=1)
                 guess = f"did you mean {quote(near[0], 30)}? Or " if near else ""
                 repair = f"{guess}name a column of the header, or give its position counted from 1"
-                raise self.fault(f"there is no such column for {what}", expected, repair, found=ref)
+                raise self.fault(Message("there is no such column for ", Option(what)), expected, repair, found=ref)
             ref = int(ref)
         if not 1 <= ref <= width:
             expected = f"a position from 1 to {width}"
-            raise self.fault(f"there is no such column for {what}", expected, "columns count from 1", found=str(ref))
+            problem = Message("there is no such column for ", Option(what))
+            raise self.fault(problem, expected, "columns count from 1", found=str(ref))
         return int(ref) - 1
 
     def find_all(self, refs: Ref | Iterable[Ref], what: str) -> list[int]:
