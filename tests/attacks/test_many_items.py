@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from itertools import permutations
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
@@ -16,6 +16,7 @@ from holdrank.attacks.sides import Side, every_optimum_reaches, missing, one_pai
 from holdrank.rules.kemeny.branch import relaxed_within
 from holdrank.status import Clock, Status
 
+import oracles
 from strategies import KINDS, random_ranks, unlisted_rule
 
 
@@ -176,7 +177,34 @@ def test_every_optimum_is_looked_at():
     assert every_optimum_reaches(votes, hr.TopSet(2).aim(other, items), [0, 1, 2], Clock())
     assert not every_optimum_reaches(votes, hr.Wins("0").aim(other, items), [0, 1, 2], Clock())
     assert every_optimum_reaches(votes, hr.Enters("0", 2).aim(other, items), [0, 1, 2], Clock())
-    assert not every_optimum_reaches(votes, hr.Distance(0.1).aim(other, items), [0, 1, 2], Clock())  # not decided
+    assert every_optimum_reaches(votes, hr.Distance(1 / 3).aim(other, items), [0, 1, 2], Clock())
+    assert not every_optimum_reaches(votes, hr.Distance(2 / 3).aim(other, items), [0, 1, 2], Clock())
+
+
+@pytest.mark.parametrize("scale", [1, 10**6, 1 / 7])
+def test_every_optimum_is_looked_at_as_brute_force_does(scale):
+    rng = np.random.default_rng(5)
+    items = [str(item) for item in range(5)]
+    found = set()
+    for _ in range(40):
+        ranks = np.array([rng.permutation(5) + 1 for _ in range(int(rng.choice([2, 4, 6])))])
+        votes = hr.Votes.from_ranks(ranks, [scale] * len(ranks), items)
+        wins = oracles.wins([tuple(row) for row in ranks.tolist()], [1] * len(ranks), "bottom")
+        costs = {order: sum(wins[b][a] for a, b in combinations(order, 2)) for order in permutations(range(5))}
+        optima = [order for order, cost in costs.items() if cost == min(costs.values())]
+        before = hr.Ranking.from_order(rng.permutation(5).tolist())
+        x, y = (str(item) for item in rng.choice(5, 2, replace=False))
+        k = int(rng.integers(1, 5))
+        goals = [hr.Distance(d / 10) for d in (1, 3, 5, 7)]
+        goals += [hr.TopSet(k), hr.Wins(x), hr.Above(x, y), hr.Enters(x, k), hr.Leaves(x, k)]
+        for goal in goals:
+            aim = goal.aim(before, items)
+            truth = all(aim.reached(hr.Ranking.from_order(order)) for order in optima)
+            decided = every_optimum_reaches(votes, aim, list(optima[0]), Clock())
+            assert decided <= truth
+            assert decided == truth or isinstance(goal, hr.TopSet)
+            found.add((type(goal), decided, len(optima) > 1))
+    assert len(found) > 20  # both answers for every goal, with one optimum and with several
 
 
 # What once went wrong.

@@ -22,10 +22,10 @@ def reaches(
 ) -> bool:
     """Whether every optimum that the consensus was chosen from fulfils an aim; with `weakly`, whether any of them does.
 
-    False where that could not be decided.
+    False where that could not be decided. Rules that cannot tell their optima apart are judged by the reported one.
     """
     reported = aim.reached(after.ranking)
-    if not after.status.is_exact or after.unique is not False or reported is weakly:
+    if not after.status.is_exact or after.unique is True or reported is weakly:
         return after.status.is_exact and reported
     rule = rule_of(T)
     if rule.tied is not None:
@@ -35,7 +35,9 @@ def reaches(
     if optima is not None:
         return (any if weakly else all)(aim.reached(other) for other in optima)
     decides = None if rule.engine is None else rule.engine.every_optimum
-    return decides is not None and not weakly and decides(votes(), aim, after.ranking.order, clock)
+    if decides is None:
+        return reported and after.unique is None
+    return not weakly and decides(votes(), aim, after.ranking.order, clock)
 
 
 class Optima:
@@ -54,7 +56,7 @@ class Optima:
         """Whether every optimum reaches an aim; False where that could not be decided."""
         if not aim.reached(self.before.ranking):
             return False
-        if not _is_about_places(aim) or self.before.unique is not False:
+        if not _is_about_places(aim):
             return True
         if aim not in self._reached:
             self._reached[aim] = reaches(aim, self.statistic, lambda: self.votes, self.before, clock)

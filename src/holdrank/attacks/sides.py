@@ -13,11 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from holdrank.attacks.goals import Aim
-from holdrank.rankings import Floats, Ints
+from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.rules.kemeny import cheapest_order
-from holdrank.rules.kemeny.parts import order_cost
+from holdrank.rules.kemeny.parts import order_cost, tie_tolerance
 from holdrank.status import Clock
 from holdrank.votes.votes import Votes
+
+_EXACT_SUMS = 2.0**51  # sums of whole numbers below this are exact
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,24 +116,43 @@ def missing(aim: Aim, place: Ints) -> Side | None:
 
 def every_optimum_reaches(votes: Votes, aim: Aim, median: npt.ArrayLike, clock: Clock) -> bool:
     """Whether every Kemeny median of the votes reaches an aim, given one of them as an order; False if not decided."""
-    if aim.flips:
-        return False
     wins = votes.wins()
     ahead = wins - wins.T
-    step = 1.0 if votes.is_counts else 1e-9 * votes.total
-    miss = None if aim.leaver else missing(aim, np.arange(votes.n))
+    miss = None if aim.leaver or aim.flips else missing(aim, np.arange(votes.n))
     if miss is not None:
         cost = np.maximum(-ahead, 0.0)
+        step = 1.0 if votes.is_counts else 1e-9 * votes.total
         best = miss.cheapest(cost, votes.is_counts, clock)
         return order_cost(cost, np.asarray(median)) < best.bound - step / 4
-    # One item must stand high, or low. If it does even after a small push the other way in all its pairs, it does in
-    # all optima.
+    if aim.flips:  # of all medians, the one that agrees most with the order before
+        ranks = aim.before.ranks
+        order = _median_for(np.sign(ranks - ranks[:, None]), ahead, votes.is_counts, clock)
+        return order is not None and aim.reached(Ranking.from_order(order.tolist()))
+    # The median that lists the item as low, or as high, as any.
     (item,) = aim.leaver or aim.newcomers
-    push = (1 if aim.leaver else -1) * step / (4 * votes.n)
-    ahead[item] += push
-    ahead[:, item] -= push
-    solved = cheapest_order(np.maximum(-ahead, 0.0), whole=False, clock=clock)
-    return solved.proved and (item in solved.order[: aim.top]) != bool(aim.leaver)
+    wish = np.zeros((votes.n, votes.n))
+    wish[item] = 1 if aim.leaver else -1
+    order = _median_for(wish - wish.T, ahead, votes.is_counts, clock)
+    return order is not None and (item in order[: aim.top]) != bool(aim.leaver)
+
+
+def _median_for(wish: Floats, ahead: Floats, whole: bool, clock: Clock) -> Ints | None:
+    """Return the median that lists most pairs as wished (1: i before j, -1: j before i), if it is proven to be one.
+
+    Every pair gets a push towards the wish. All pushes together are smaller than any difference between two costs:
+    counts are multiplied, so that a push is 1. Shares have no smallest difference; their push is beyond rounding, and
+    then an order that costs little more than a median may be returned, which only makes "every median" harder to claim.
+    """
+    n = len(ahead)
+    if whole:
+        ahead = np.rint(ahead) * (n * n)
+        if float(np.abs(ahead).sum()) >= _EXACT_SUMS:
+            return None
+        push = 1.0
+    else:
+        push = 2 * tie_tolerance(ahead)
+    solved = cheapest_order(np.maximum(-ahead - push * wish, 0.0), whole=whole, clock=clock)
+    return np.asarray(solved.order) if solved.proved else None
 
 
 def _newcomers(aim: Aim, place: Ints) -> tuple[Ints, Ints]:
