@@ -133,6 +133,6 @@ def test_the_folder_of_the_user_follows_the_system(monkeypatch):
 
 
 def test_a_loop_without_memory_says_so(monkeypatch):
-    monkeypatch.setattr(native, "_function", lambda _: (lambda: -1, ""))
+    monkeypatch.setattr(native, "_function", lambda _: (lambda: -1, native.parsed("i")))
     with pytest.raises(MemoryError, match="no memory for descend"):
         native.call("descend")

@@ -31,6 +31,21 @@ def test_arrays_of_another_type_or_with_gaps_are_refused():
         native.call("descend", margin, 3, order)
 
 
+def test_arrays_of_another_length_are_refused():
+    margin, order = np.zeros((3, 3)), np.arange(3)
+    for wrong, size in (
+        ((margin, 2, order[:2], 0.1), r"n\*n = 4 numbers, not of 9"),  # an order that does not fit its matrix
+        ((margin, 4, np.arange(4), 0.1), r"n\*n = 16 numbers, not of 9"),
+        ((margin, 3, np.arange(4), 0.1), "n = 3 numbers, not of 4"),
+    ):
+        with pytest.raises(ValueError, match=f"descend takes an array of {size}"):
+            native.call("descend", *wrong)
+    cycles, weights = np.zeros(4, np.int64), np.zeros(4)
+    assert native.call("left_of_cycles", margin, 3, cycles, weights, 2) == 0  # there may be room for more
+    with pytest.raises(ValueError, match="c: = 5 numbers, not of 4"):
+        native.call("left_of_cycles", margin, 3, cycles, weights, 5)
+
+
 def test_the_table_of_loops_is_that_of_the_sources():
     """Each exported function is listed, with as many parameters of the same types."""
     kinds = {
@@ -49,7 +64,11 @@ def test_the_table_of_loops_is_that_of_the_sources():
         for result, name, taken in re.findall(r"LOOP (\w+) (\w+)\((.*?)\)\n\{", text, flags=re.DOTALL):
             types = [re.sub(r"\w+$", "", one.strip()).removeprefix("const ").strip() for one in taken.split(",")]
             found[name] = kinds[result] + "".join(kinds[one] for one in types)
-    assert found == {name: text.replace(" ", "") for name, text in native.SIGNATURES.items()}
+    listed = {name: native.parsed(text) for name, text in native.SIGNATURES.items()}
+    assert found == {name: one.result + one.kinds for name, one in listed.items()}
+    for name, one in listed.items():  # sizes are formulas of whole numbers that the loop takes
+        used = {letter for size in one.sizes if size is not None for letter in size.code.co_names}
+        assert used <= set(one.names), name
 
 
 def in_a_copy(tmp_path: Path, script: str, **env: str) -> subprocess.CompletedProcess[str]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import doctest
+import json
 import re
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +14,9 @@ import pytest
 import holdrank as hr
 from conftest import ROOT
 from holdrank.cli import options
+from holdrank.cli.attack import attack
+from holdrank.cli.rank import rank
+from holdrank.cli.report import report
 from holdrank.rules import registry
 from holdrank.rules.registry import Rule, forget, register, rule_named, rule_of, rules
 
@@ -155,6 +160,36 @@ def test_a_rule_of_ones_own_is_attacked_drawn_merged_and_analysed(recipe):
     assert record["attack"]["decides"] == record["attack"]["sufficient"] == 11
     with pytest.raises(hr.UsageError, match="plurality, not 'none'"):
         hr.Spec(rule="none")
+
+
+@pytest.mark.slow
+@pytest.mark.traced
+def test_a_rule_of_ones_own_is_in_records_reports_and_commands(recipe, tmp_path, monkeypatch, command_line):
+    plurality, votes = recipe["plurality"], recipe["votes"]
+    found = hr.analyse(votes, hr.Spec(rule="plurality", theta=None, draws=20, time_limit=10))
+    assert hr.Analysis.from_json(found.to_json()).record == found.record  # it fits the schema
+    for verdict in (hr.verify(votes, found), hr.verify(votes, plurality, plurality(votes))):
+        assert not verdict.refuted  # no proof in whole numbers is there: what needs one stays open
+        assert not verdict.proved
+    for page in (hr.report.html(found), hr.report.markdown(found), hr.report.latex(found)):
+        assert "Plurality" in page
+    # The name in cli/options.py that a rule of the package needs.
+    for command in (rank, attack, report):
+        (option,) = (option for option in command.params if option.name == "rule")
+        monkeypatch.setattr(option.type, "choices", (*option.type.choices, "plurality"))
+    path = str(tmp_path / "votes.soc")
+    hr.write_votes(votes, path)
+    assert (
+        json.loads(command_line("rank", path, "--rule", "plurality", "--json", "-q")[1])["spec"]["rule"] == "plurality"
+    )
+    done = command_line("attack", path, "--rule", "plurality", "--new-winner", "-q")
+    assert "11" in done[1]
+    output = str(tmp_path / "report.json")
+    command_line("report", path, "--rule", "plurality", "--draws", "20", "-o", output, "-q")
+    assert (
+        hr.Analysis.from_json(Path(output).read_bytes()).record["consensus"]["order"]
+        == found.record["consensus"]["order"]
+    )
 
 
 @pytest.mark.parametrize("T", [hr.kemeny, hr.borda, hr.footrule, hr.copeland, hr.Robust(hr.kemeny, 0.1)])

@@ -13,7 +13,6 @@ import numpy as np
 
 from holdrank.analysis.streams import NUMBERS_AT_A_TIME, drawn_numbers, most_drawn
 from holdrank.rankings import Floats, Ints, Ranking, mean_places
-from holdrank.rules.bradley_terry import compares_all
 from holdrank.rules.consensus import Statistic, by_scores, kemeny
 from holdrank.rules.kemeny import cheapest_order, cheapest_ranks
 from holdrank.rules.kemeny.batch import MOST_ITEMS as MOST_IN_BATCH
@@ -124,7 +123,7 @@ class _ByPairs(Route):
     def __init__(self, votes: Votes, T: Statistic, clock: Clock, *, both: bool) -> None:
         super().__init__(votes, T, clock)
         self._i, self._j = np.triu_indices(votes.n, 1)
-        gaps = votes.unlisted == "observed" and votes.incomplete > 0
+        gaps = not votes.compares_all
         vary = gaps or votes.groups is not None  # how many votes compare a pair, in a draw
         asked: list[OfPair] = [self._margin, self._compared] if both and vary else [self._margin]
         battles = gaps and bool((votes.ballots.listed <= 2).all())
@@ -167,12 +166,12 @@ class _ByPairs(Route):
     def _margin(self, first: Ints, second: Ints) -> Floats:
         last = self.votes.n + 1
         signs = np.sign(np.where(second > 0, second, last) - np.where(first > 0, first, last))
-        if self.votes.unlisted == "observed":
+        if self.votes.observed:
             signs *= (first > 0) & (second > 0)
         return np.asarray(signs, dtype=np.float64)
 
     def _compared(self, first: Ints, second: Ints) -> Floats:
-        if self.votes.unlisted == "bottom":
+        if not self.votes.observed:
             return np.ones(first.shape)
         return ((first > 0) & (second > 0)).astype(np.float64)
 
@@ -318,12 +317,12 @@ Draws: TypeAlias = Callable[[Votes, Statistic, Clock, bool], Route | None]
 
 
 def _of_strengths(votes: Votes, T: Statistic, clock: Clock, both: bool) -> Route:  # noqa: ARG001
-    kind = _ByPairs if compares_all(votes) else _Strengths
+    kind = _ByPairs if votes.compares_all else _Strengths
     return kind(votes, T, clock, both=True)
 
 
 def _of_points(votes: Votes, T: Statistic, clock: Clock, both: bool) -> Route | None:  # noqa: ARG001
-    if votes.unlisted == "observed" and votes.incomplete:
+    if not votes.compares_all:
         return _ByPairs(votes, T, clock, both=True)
     return _ByPlaces(votes, T, clock) if _sums_of_places_fit(votes) else None
 

@@ -269,7 +269,7 @@ def _rankings(votes: Votes, T: Statistic, groups: Groups, clock: Clock) -> Itera
 
 def _counts_without(votes: Votes, groups: Groups) -> Iterator[tuple[Floats, float]]:
     """Yield the pairwise wins without each group, and how many votes are left."""
-    wins, observed = votes.wins(), votes.unlisted == "observed"
+    wins, observed = votes.wins(), votes.observed
     for rows, weights in groups.each():
         yield wins - votes.ballots.take(rows).wins(weights, observed=observed), votes.total - float(weights.sum())
 

@@ -1,7 +1,7 @@
 """Calls the hot loops, which are written in C: `loops/*.c`, one library for all versions of Python.
 
-Arrays are checked before their addresses are passed: a wrong type or memory layout is an error here, not in C. While a
-loop runs, other Python threads run too.
+Arrays are checked before their addresses are passed: a wrong type, memory layout or length is an error here, not in C,
+where an order that does not fit its matrix may loop for ever. While a loop runs, other Python threads run too.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from types import CodeType
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,40 +21,45 @@ from holdrank.arrays import compiler
 from holdrank.errors import HoldrankError
 
 # What a function returns, and takes: F, E, I, S, H, B arrays of float64, float32, int64, int32, int16 and bool; f a
-# float, i a whole number.
+# float, any other small letter a whole number. In brackets stands how many numbers an array has, by the names of the
+# whole numbers; "c:" means c or more.
 SIGNATURES = {
-    "inversions": "i Ii",
-    "add_pairs": "i Hiiii I iiI",
-    "rank_rows": "i IiiH",
-    "rank_few": "i SiiH",
-    "count_listed": "i HiiI",
-    "group_rows": "i Biiii IiI II",
-    "descend": "f FiIf",
-    "wander": "f FiIffii",
-    "order_subsets": "i FiF",
-    "scan_triangles": "i FifiIFIi",
-    "weigh_cycles": "i FifIFii",
-    "clip_margins": "i FifE",
-    "find_cycles": "i FEiiff ii IFi IFi I",
-    "left_of_cycles": "i FiIFi",
-    "shortest_paths": "i FiI",
-    "pick_cycles": "i iiIIII iIi IIi",
-    "sample_cuts": "i FiiiiiIFF",
-    "vary_cuts": "i FiiiFFIiifiIIF",
-    "heaviest_order": "i iI",
-    "charge_prefixes": "i iIiiII",
-    "group_charges": "i iiIIiII",
-    "join_charges": "i iIIIiiI",
-    "join_triangles": "i iIIiiI",
-    "charge_deviations": "i iII",
-    "enter_prefixes": "i iIiiSi",
-    "least_images": "i iSSSI iII",
-    "grow_classes": "i iSSSI iIIii",
-    "grow_prefixes": "i iII iiII iiii ISSH Si iii ISSi",
-    "assign_places": "i FiIFF",
-    "search_orders": "i iFIIBiiF IIIIIFFFFFI iIFIIii",
-    "search_chains": "f iFBBfii",
-    "price_orders": "i iii SIFFFFii iIFIi fii FIFiIi",
+    "inversions": "i I[n] n",
+    "add_pairs": "i H[n*a] n a i m I[m] i i I[n*n]",
+    "rank_rows": "i I[m*n] m n H[m*n]",
+    "rank_few": "i S[m*n] m n H[m*n]",
+    "count_listed": "i H[m*n] m n I[m]",
+    "group_rows": "i B[m*w] m w i i I[t] t I[m:] I[m:] I[m:]",
+    "descend": "f F[n*n] n I[n] f",
+    "wander": "f F[n*n] n I[n] f f i i",
+    "order_subsets": "i F[n*n] n F[1<<n]",
+    "scan_triangles": "i F[n*n] n f i I[102] F[r] I[3*r] r",
+    "weigh_cycles": "i F[n*n] n f I[c:] F[c:] c i",
+    "clip_margins": "i F[n*n] n f E[n*n]",
+    "find_cycles": "i F[n*n] E[n*n] n i f f i i I[c:] F[c:] c I[r] F[r] r I[3]",
+    "left_of_cycles": "i F[n*n] n I[c:] F[c:] c",
+    "shortest_paths": "i F[n*n] n I[n*n]",
+    "pick_cycles": "i n a I[a] I[a] I[n*n] I[n*n] s I[s] i I[s:] I[r] r",
+    "sample_cuts": "i F[n*n] n k i i r I[r*k] F[r*k*(k-1)//2] F[r]",
+    "vary_cuts": "i F[n*n] n k c F[c*k*k] F[c] I[c*k] i i f r I[(r+1)*k] I[r+1] F[r+1]",
+    "heaviest_order": "i k I[k*k]",
+    "charge_prefixes": "i k I[k*k] i i I[k<<k] I[k<<k]",
+    "group_charges": "i n r I[r+1] I t I[r] I[r*t]",
+    "join_charges": "i k I[k<<k] I[k<<k] I[k] i t I[t<<t]",
+    "join_triangles": "i c I[4*c] I[c] i t I",
+    "charge_deviations": "i n I[n*n] I[(n+3)//4*16*n]",
+    "enter_prefixes": "i n I i i S[s+1] s",
+    "least_images": "i n S[n*n] S[n] S I[n+1] c I[c] I[c]",
+    "grow_classes": "i n S[n*n] S[n] S I[n+1] c I[c] I[s+1] s i",
+    "grow_prefixes": "i n I[(n+3)//4*16*n] I[(n+63)//64*n] g t I[g*t] I[g*t<<t] i i i r"
+    " I[(n+63)//64*r] S[r] S[r] H[r] S[s+1] s i i i I S S[o+1] o",
+    "assign_places": "i F[n*n] n I[n] F[n] F[n]",
+    "search_orders": "i n F[n*n] I[n+1] I[2] B[n] i i F[n*(n-1)//2+1]"
+    " I[1] I[n+1] I[n+1] I[n+1] I[n+1] F[n+1] F[n+1] F[n+1] F[(n+1)**2] F[(n+1)**2] I[(n+1)**2]"
+    " r I[r*n] F[r] I[r] I[1] i i",
+    "search_chains": "f n F[n*n] B[n] B[n] f i i",
+    "price_orders": "i n v c S[n*v] I[n*n] F[n*(n-1)//2] F[c] F[c] F i i t I[t*n] F[t] I[t*r*n] r f i i"
+    " F[t] I[t] F i I[t*u*n] u",
 }
 _ARRAYS = {
     "F": np.dtype(np.float64),
@@ -66,11 +72,43 @@ _ARRAYS = {
 _NUMBERS: dict[str, Any] = {"f": ctypes.c_double, "i": ctypes.c_int64}
 
 
+class Size(NamedTuple):
+    """How many numbers an array must have: a formula of the whole numbers with names."""
+
+    text: str
+    code: CodeType
+    or_more: bool
+
+
+class Signature(NamedTuple):
+    """What a loop returns, and for each argument its kind, its name if it has one, and its size if it is an array."""
+
+    result: str
+    kinds: str
+    names: list[str]
+    sizes: list[Size | None]
+
+
+def parsed(text: str) -> Signature:
+    """Return an entry of `SIGNATURES` in parts."""
+    result, *parameters = text.split()
+    kinds, names, sizes = "", [], []
+    for parameter in parameters:
+        kind, _, size = parameter.removesuffix("]").partition("[")
+        named = kind not in _ARRAYS and kind not in _NUMBERS
+        kinds += "i" if named else kind
+        names.append(kind if named else "")
+        formula = size.removesuffix(":")
+        sizes.append(Size(size, compile(formula, parameter, "eval"), size != formula) if size else None)
+    return Signature(result, kinds, names, sizes)
+
+
 def call(name: str, *given: Any) -> Any:
     """Call a loop with arrays and numbers; return its number."""
-    function, kinds = _function(name)
+    function, signature = _function(name)
     values: list[Any] = []
-    for kind, one in zip(kinds, given, strict=True):
+    numbers: dict[str, int] = {}
+    for kind, named, one in zip(signature.kinds, signature.names, given, strict=True):
         if kind in _ARRAYS:
             if one.dtype != _ARRAYS[kind] or not one.flags.c_contiguous:
                 raise TypeError(
@@ -79,20 +117,29 @@ def call(name: str, *given: Any) -> Any:
             values.append(one.ctypes.data)
         else:
             values.append(float(one) if kind == "f" else int(one))
+            if named:
+                numbers[named] = values[-1]
+    for size, one in zip(signature.sizes, given, strict=True):
+        if size is not None:
+            wanted = eval(size.code, _NO_BUILTINS, numbers)
+            if one.size != wanted and not (size.or_more and one.size > wanted):
+                raise ValueError(f"{name} takes an array of {size.text} = {wanted} numbers, not of {one.size}")
     found = function(*values)
     if found == -1:  # no loop returns it otherwise
         raise MemoryError(f"no memory for {name}")
     return found
 
 
+_NO_BUILTINS: dict[str, Any] = {"__builtins__": {}}
+
+
 @cache
-def _function(name: str) -> tuple[Any, str]:
-    result, _, kinds = SIGNATURES[name].partition(" ")
-    kinds = kinds.replace(" ", "")
+def _function(name: str) -> tuple[Any, Signature]:
+    signature = parsed(SIGNATURES[name])
     function = getattr(_library(), name)
-    function.restype = _NUMBERS[result]
-    function.argtypes = [_NUMBERS.get(kind, ctypes.c_void_p) for kind in kinds]
-    return function, kinds
+    function.restype = _NUMBERS[signature.result]
+    function.argtypes = [_NUMBERS.get(kind, ctypes.c_void_p) for kind in signature.kinds]
+    return function, signature
 
 
 @cache

@@ -89,12 +89,10 @@ class Case:
         found = self._found(aims, clock, progress)
         answers = [Answer(aim, self._sound(known.lower), math.inf) for aim, known in zip(aims, found, strict=True)]
         # When time is short, the farthest attack gives every aim an upper bound; then the nearest matter most.
-        stop = math.inf
         part = _without_rows(clock, len(aims))
+        moment = _Moment(clock)
         for k in sorted(range(len(aims)), key=lambda k: k - len(aims) * (k == len(aims) - 1)):
-            if part.over() and math.isinf(stop):
-                stop = monotonic() + _last(clock, _LAST_LOOK)
-            if monotonic() < stop:
+            if not part.over() or moment.lasts():
                 answers[k] = self.verified(answers[k], found[k], part)
         answers = chained(answers)
         return self._no_dearer(self._in_whole_votes(answers, clock), clock) if self.votes.is_counts else answers
@@ -237,54 +235,42 @@ class Case:
 
     def _in_whole_votes(self, answers: list[Answer], clock: Clock) -> list[Answer]:
         """Add whole votes to the answers, the nearest aims first."""
-        known = self._whole_by_engine(answers, clock)
+        by_engine = self._whole_by_engine(answers, clock)
+        moment = _Moment(clock)
         whole: list[Whole] = []
-        last: Plan | None = None
-        stop = math.inf
-        for answer, engine_says in zip(answers, known, strict=True):
-            plan = engine_says.plan
+        plan: Plan | None = None
+        for answer, known in zip(answers, by_engine, strict=True):
             # Changing no vote changes nothing; a single vote may be below the resolution of shares.
             some = self.before.unique is True and not answer.aim.reached(self.before.ranking)
-            needed = max(votes_needed(answer.lower, self.votes.total), engine_says.needed, float(some))
-            works = partial(self._works, answer.aim, clock)
-            rounds = self.engine.rounds or plan is None
-            if (
-                rounds
-                and answer.plan is not None
-                and answer.after is not None
-                and (plan is None or plan_votes(plan) > needed)
-            ):
-                if not plan_votes(answer.plan):
-                    plan = answer.plan
-                elif last is not None and plan_votes(last) == needed and works(last):
-                    plan = last
-                else:
-                    target = answer.after.ranking
-                    own = in_whole_votes(self.votes, self.change, needed, answer.plan, target, works, clock)
-                    if own is None and clock.over():
-                        stop = monotonic() + _last(clock, _LAST_LOOK) if math.isinf(stop) else stop
-                        if monotonic() < stop:
-                            own = rounded_up(self.votes, self.change, answer.plan, target, works)
-                    plan = self._smallest(_smaller(plan, own), needed, answer, works, clock)
-            plan = None if plan is None else plan.without_detours(self.votes)
-            decide = max(engine_says.decide, needed, self._to_decide(answer, clock))
-            found = Whole(needed, plan, engine_says.tie_plan, decide)
+            needed = max(votes_needed(answer.lower, self.votes.total), known.needed, float(some))
+            plan = self._whole_plan(answer, replace(known, needed=needed), plan, clock, moment)
+            decide = max(known.decide, needed, self._to_decide(answer, clock))
+            found = Whole(needed, plan, known.tie_plan, decide)
             tie_plan = self._tying(answer, found, clock)
             if tie_plan is not None or found.tie_plan is not None:
                 found = replace(found, tie_plan=None if tie_plan is None else tie_plan.without_detours(self.votes))
             whole.append(found)
-            last = plan
-        # As with shares: farther attacks serve nearer aims, what is needed nearer is needed farther.
-        for k in reversed(range(len(whole) - 1)):
-            near, far = whole[k], whole[k + 1]
-            plan, tie_plan = _smaller(near.plan, far.plan), _smaller(near.tie_plan, far.tie_plan)
-            if plan is not near.plan or tie_plan is not near.tie_plan:
-                whole[k] = replace(near, plan=plan, tie_plan=tie_plan)
-        for k in range(1, len(whole)):
-            needed, decide = max(whole[k].needed, whole[k - 1].needed), max(whole[k].decide, whole[k - 1].decide)
-            if (needed, decide) != (whole[k].needed, whole[k].decide):
-                whole[k] = replace(whole[k], needed=needed, decide=decide)
-        return [replace(answer, whole=one) for answer, one in zip(answers, whole, strict=True)]
+        return [replace(answer, whole=one) for answer, one in zip(answers, _chained_whole(whole), strict=True)]
+
+    def _whole_plan(
+        self, answer: Answer, known: Whole, last: Plan | None, clock: Clock, moment: _Moment
+    ) -> Plan | None:
+        """Return the smallest change of whole votes known: by the engine, of the aim before, or by rounding shares."""
+        plan = known.plan
+        rounds = plan is None or (self.engine.rounds and plan_votes(plan) > known.needed)
+        if rounds and answer.plan is not None and answer.after is not None:
+            works = partial(self._works, answer.aim, clock)
+            if not plan_votes(answer.plan):
+                plan = answer.plan
+            elif last is not None and plan_votes(last) == known.needed and works(last):
+                plan = last
+            else:
+                target = answer.after.ranking
+                own = in_whole_votes(self.votes, self.change, known.needed, answer.plan, target, works, clock)
+                if own is None and clock.over() and moment.lasts():
+                    own = rounded_up(self.votes, self.change, answer.plan, target, works)
+                plan = self._smallest(_smaller(plan, own), known.needed, answer, works, clock)
+        return None if plan is None else plan.without_detours(self.votes)
 
     def _rounded_at_once(self, answer: Answer, clock: Clock) -> Whole:
         """Return as many whole votes as are needed, if the attack in shares rounds to them: no engine finds fewer."""
@@ -383,6 +369,19 @@ class Case:
         return known
 
 
+class _Moment:
+    """A moment for last checks once the time is over; it begins with the first question."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock, self._stop = clock, math.inf
+
+    def lasts(self) -> bool:
+        """Whether there is still time for one."""
+        if math.isinf(self._stop):
+            self._stop = monotonic() + _last(self._clock, _LAST_LOOK)
+        return monotonic() < self._stop
+
+
 def _last(clock: Clock, seconds: float) -> float:
     """Return the seconds for final work once the time is over; fewer after Ctrl-C."""
     return min(seconds, AFTER_A_SIGNAL) if clock.interrupted else seconds
@@ -408,6 +407,21 @@ def chained(answers: Sequence[Answer]) -> list[Answer]:
             known[k] = replace(known[k], lower=known[k - 1].lower)
     # Where only rounding keeps the bounds apart they are one number: the one that is proved to be needed.
     return [replace(a, upper=a.lower) if a.upper - SAME <= a.lower < math.inf else a for a in known]
+
+
+def _chained_whole(whole: list[Whole]) -> list[Whole]:
+    """Return whole votes for aims, each of which implies all before it, tightened by each other as in `chained`."""
+    known = list(whole)
+    for k in reversed(range(len(known) - 1)):
+        near, far = known[k], known[k + 1]
+        plan, tie_plan = _smaller(near.plan, far.plan), _smaller(near.tie_plan, far.tie_plan)
+        if plan is not near.plan or tie_plan is not near.tie_plan:
+            known[k] = replace(near, plan=plan, tie_plan=tie_plan)
+    for k in range(1, len(known)):
+        needed, decide = max(known[k].needed, known[k - 1].needed), max(known[k].decide, known[k - 1].decide)
+        if (needed, decide) != (known[k].needed, known[k].decide):
+            known[k] = replace(known[k], needed=needed, decide=decide)
+    return known
 
 
 def _cheaper(one: Answer, other: Answer) -> Answer:

@@ -30,7 +30,7 @@ def turned_votes(votes: Votes) -> Votes:
     Unlisted items that stand at the bottom are then listed, at the top.
     """
     ranks: Ints = votes.ranks.astype(np.int64)
-    if votes.unlisted == "bottom":
+    if not votes.observed:
         ranks = np.where(ranks == 0, ranks.max(axis=1, keepdims=True) + 1, ranks)
     return replace(votes, ballots=DenseBallots(_turned(ranks)).closed(), _memo={})
 

@@ -141,7 +141,7 @@ def replacing(votes: Votes, removed: Floats, ranks: npt.ArrayLike, added: Floats
 def adds_battles(votes: Votes) -> bool:
     """Whether the votes are battles between two items each, so that an attacker adds battles too, not rankings."""
     listed = votes.ballots.listed
-    return votes.unlisted == "observed" and votes.n > 2 and bool((listed <= 2).all())
+    return votes.observed and votes.n > 2 and bool((listed <= 2).all())
 
 
 def serve_nearer(upper: list[float], plans: list[Plan | None], *, farther_if_equal: bool = False) -> None:

@@ -18,7 +18,6 @@ from holdrank.attacks.plans import Ends, Progress
 from holdrank.attacks.search import directions
 from holdrank.errors import UsageError, quote, real_number, whole_number
 from holdrank.rankings import Floats, Ints, Ranking
-from holdrank.rules.bradley_terry import compares_all
 from holdrank.rules.consensus import Statistic, expect_seconds
 from holdrank.rules.merges import Robust, ballots_for, consensus_of
 from holdrank.rules.registry import auto, rule_of, suited
@@ -274,7 +273,7 @@ def _limits(votes: Votes, T: Statistic, before: Ranking, budget: float, change: 
 
 
 def _prices(votes: Votes, T: Statistic, before: Ranking, change: Change) -> Floats | None:
-    if compares_all(votes) and rule_of(T).on(votes).median_of == "spearman_rho":  # Borda's points
+    if votes.compares_all and rule_of(T).on(votes).median_of == "spearman_rho":  # Borda's points
         points = Points(votes, before, change)
         prices = np.zeros((votes.n, votes.n))
         order = list(points.order)

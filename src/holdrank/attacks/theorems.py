@@ -240,7 +240,7 @@ def _margins(votes: Votes, before: Ranking) -> Floats:
 def _share_of(votes: Votes, ranking: Ranking) -> float:
     """Return the share of the ballots that are this strict ranking."""
     ranks = votes.ranks
-    if votes.unlisted == "bottom":
+    if not votes.observed:
         ranks = np.where(ranks == 0, votes.n, ranks)  # the last place may be left open
     return float(votes.weights[(ranks == ranking.ranks).all(axis=1)].sum() / votes.total)
 

@@ -277,7 +277,7 @@ def agreement(votes: Votes, worth: Floats | Ints) -> Floats:
     if votes.distinct * votes.n**2 > _MOST_COMPARISONS:
         return values
     ranks: Ints = votes.ranks.astype(np.int64)
-    if votes.unlisted == "bottom":
+    if not votes.observed:
         ranks[ranks == 0] = votes.n + 1
     for i in range(votes.n):
         above = (np.sign(ranks - ranks[:, i : i + 1]) + 1) / 2

@@ -80,7 +80,7 @@ def convert(file: str, output: str, to: str | None, quiet: bool, reading: dict[s
         check_output("OUTPUT", output, file, VOTE_ENDINGS if to is None else ())
     votes = read(file, reading, quiet)
     write_votes(votes, output, format=to)
-    if votes.unlisted == "observed" and votes.incomplete and not output.endswith(".jsonl") and to != "jsonl":
+    if not votes.compares_all and not output.endswith(".jsonl") and to != "jsonl":
         complain("note: this format does not store how unlisted items count; read it back with --unlisted observed")
     if output != "-" and not quiet:
         complain(f"wrote {show(output, 200)}")

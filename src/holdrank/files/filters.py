@@ -179,7 +179,7 @@ def kept_items(votes: Votes, options: ReadOptions) -> Votes:
         return votes
     wanted = _wanted(votes.items, options)
     kept = votes.only([item for item in votes.items if item in wanted])
-    if votes.unlisted == "observed":  # a ballot on one item compares nothing
+    if votes.observed:  # a ballot on one item compares nothing
         kept = kept.with_weights(np.where(kept.ballots.listed > 1, kept.weights, 0.0))
     reading = replace(votes.reading, choices={**votes.reading.choices, **_items_in_words(options)})
     return replace(kept, notes=votes.notes).with_reading(reading)

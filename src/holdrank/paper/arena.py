@@ -143,7 +143,7 @@ def _battles(votes: Votes | PairCounts) -> Votes:
     counts = votes.as_votes() if isinstance(votes, PairCounts) else votes.without_scores()
     together = isinstance(votes, PairCounts) and counts.total != votes.total
     largest = int(counts.ballots.listed.max())
-    if together or largest > 2 or (counts.unlisted != "observed" and counts.n > 2):
+    if together or largest > 2 or (not counts.observed and counts.n > 2):
         raise UsageError(
             "an arena needs battles (votes that compare two items); these votes compare more",
             repair="use PairCounts.from_votes(votes).as_votes() if every comparison is to count as a battle",

@@ -54,7 +54,7 @@ class ExactVotes:
         weights: dict[Ballot, Fraction] = {}
         for row, weight in zip(map(tuple, votes.ranks.tolist()), votes.weights.tolist(), strict=True):
             weights[row] = weights.get(row, Fraction(0)) + Fraction(weight)
-        return cls.of_weights(cls(votes.n, (), (), Fraction(1), votes.unlisted == "observed"), weights)
+        return cls.of_weights(cls(votes.n, (), (), Fraction(1), votes.observed), weights)
 
     @classmethod
     def of_scores(cls, votes: Votes) -> ExactVotes:

@@ -35,7 +35,7 @@ class Refit(NamedTuple):
 def refitted(votes: Votes, order: Sequence[int], ridge: float) -> Refit | None:
     """Fit ratings again; None for too many votes, or where a case is too close to decide."""
     n = votes.n
-    compared = votes.ballots.listed.astype(np.float64) if votes.unlisted == "observed" else np.full(votes.distinct, n)
+    compared = votes.ballots.listed.astype(np.float64) if votes.observed else np.full(votes.distinct, n)
     if float((compared**2).sum()) > _MOST_WORK:
         return None
     wins = _wins(votes)
@@ -74,9 +74,9 @@ def _wins(votes: Votes) -> Floats:
     place = np.where(listed, ranks, np.iinfo(np.int64).max)
     found = np.zeros((votes.n, votes.n))
     for i in range(votes.n):
-        rows = np.flatnonzero(listed[:, i]) if votes.unlisted == "observed" else np.arange(len(ranks))
+        rows = np.flatnonzero(listed[:, i]) if votes.observed else np.arange(len(ranks))
         says = (place[rows, i, None] < place[rows]) + 0.5 * (place[rows, i, None] == place[rows])
-        if votes.unlisted == "observed":
+        if votes.observed:
             says = says * listed[rows]
         found[i] = votes.weights[rows] @ says
         found[i, i] = 0.0
@@ -152,7 +152,7 @@ def _squares(votes: Votes, rated: list[int], expected: Floats) -> Floats:
     found = np.zeros((len(rated), len(rated)))
     ranks = votes.ranks[:, rated].astype(np.int64)
     listed = ranks > 0
-    many = listed.sum(axis=1) if votes.unlisted == "observed" else np.full(len(ranks), len(rated))
+    many = listed.sum(axis=1) if votes.observed else np.full(len(ranks), len(rated))
     place = np.where(listed, ranks, np.iinfo(np.int64).max)
     for size in np.unique(many[many > 1]).tolist():
         alike = np.flatnonzero(many == size)

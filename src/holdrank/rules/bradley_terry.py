@@ -102,7 +102,7 @@ def bradley_terry(
         proof = f"sorted by strength, ties by {ties}; {steps} Newton step{'s' * (steps != 1)}; {connected}"
         found = sorted_consensus(votes, tied_by_scores(fitted, strength_tolerance(fitted)), proof, started)
         return replace(found, _model=model)
-    if compares_all(votes):
+    if votes.compares_all:
         tied = tied_by_scores(*_total_wins(votes))
         found = sorted_consensus(votes, tied, f"sorted by strength, as by pairwise wins; {connected}", started)
         return replace(found, _model=model)
@@ -112,26 +112,20 @@ def bradley_terry(
     return replace(found, _model=replace(model, near=fitted))
 
 
-def compares_all(votes: Votes | PairCounts) -> bool:
-    """Whether every ballot compares every pair.
-
-    Then the order of the strengths is that of the pairwise wins, for any ridge, and need not be fitted: the slope of
-    the likelihood says ``wins of i = expected wins of i + ridge * s[i]``, and the right side grows with ``s[i]``.
-    """
-    if isinstance(votes, PairCounts):
-        return votes.compares_all
-    return votes.unlisted == "bottom" or not votes.incomplete
-
-
 def _total_wins(votes: Votes | PairCounts) -> tuple[Floats, float]:
-    """Return the pairwise wins of each item, and the difference up to which they count as equal."""
+    """Return the pairwise wins of each item, and the difference up to which they count as equal.
+
+    Where every ballot compares every pair, the strengths fall in the order of these, for any ridge, and need not be
+    fitted: the slope of the likelihood says ``wins of i = expected wins of i + ridge * s[i]``, and the right side grows
+    with ``s[i]``.
+    """
     wins = votes.wins().sum(axis=1)
     return wins, 0.0 if votes.is_counts else TIED * float(wins.max())
 
 
 def bradley_terry_ties(votes: Votes) -> Ranking:
     """Return the items by strength, tied where strengths count as equal."""
-    if compares_all(votes):
+    if votes.compares_all:
         return tied_by_scores(*_total_wins(votes))
     fitted, _ = strengths(votes.wins() / votes.total, RIDGE)
     return tied_by_scores(fitted, strength_tolerance(fitted))
@@ -146,7 +140,7 @@ def bradley_terry_without_each(votes: Votes | PairCounts) -> Iterator[Ranking]:
     """Yield the rankings of the other items when each item is removed: many fits at once, from the strengths of all."""
     wins, n = votes.wins(), votes.n
     others = np.array([[i for i in range(n) if i != k] for k in range(n)], dtype=np.intp)
-    if compares_all(votes):
+    if votes.compares_all:
         scores = wins.sum(axis=1) - wins.T  # row k: the wins of each item over all but k
         for s in (scores[k, others[k]] for k in range(n)):
             yield _strictly(s, 0.0 if votes.is_counts else TIED * float(s.max(initial=0.0)))

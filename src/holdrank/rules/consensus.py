@@ -361,7 +361,7 @@ def borda_ties(votes: Votes | PairCounts) -> Ranking:
 
 def _with_places(votes: Votes | PairCounts) -> Votes | None:
     """Return the votes if their ballots place every item."""
-    return votes if isinstance(votes, Votes) and (votes.unlisted == "bottom" or not votes.incomplete) else None
+    return votes if isinstance(votes, Votes) and votes.compares_all else None
 
 
 def footrule(votes: Votes) -> Consensus:

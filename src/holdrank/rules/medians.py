@@ -130,7 +130,7 @@ def median_optima(votes: Votes, median: Median, most: int) -> list[Ranking] | No
 def strict_ballots(votes: Votes, median: Median) -> Ints:
     """Return which of all rankings each distinct ballot is; refuse ties and gaps."""
     ranks: Ints = np.array(votes.ranks, dtype=np.int64)
-    if votes.unlisted == "bottom":
+    if not votes.observed:
         one_left = (ranks == 0).sum(axis=1) == 1  # the last place may be left open
         ranks[one_left] = np.where(ranks[one_left] == 0, votes.n, ranks[one_left])
     strict = (np.sort(ranks, axis=1) == np.arange(1, votes.n + 1)).all(axis=1)

@@ -335,7 +335,7 @@ class RatingModel(Remembering):
             notes = (words.TIES_UNKNOWN, words.SAME_BALLOT) if together else (words.TIES_UNKNOWN,)
             return filling_of_pairs(wins, None, weights, s), notes
         ballots = votes.ballots
-        if votes.unlisted == "observed" and int(ballots.listed.max()) <= 2:
+        if votes.observed and int(ballots.listed.max()) <= 2:
             even = (ballots.listed == 2) & (ballots.largest_ranks() == 1)
             halves = ballots.take(even).wins(votes.weights[even], observed=True) if even.any() else 0 * votes.wins()
             return filling_of_pairs(wins, 2 * halves[np.ix_(rated, rated)], weights, s), ()

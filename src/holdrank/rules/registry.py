@@ -19,7 +19,6 @@ from holdrank.rules.bradley_terry import (
     bradley_terry_probabilities,
     bradley_terry_ties,
     bradley_terry_without_each,
-    compares_all,
 )
 from holdrank.rules.consensus import (
     Consensus,
@@ -129,11 +128,11 @@ class Rule:
 
     def is_symmetric(self, votes: Votes) -> bool:
         """Whether these votes, and all that an attack may make of them, give the reversed consensus when reversed."""
-        return self.symmetric == "always" or (self.symmetric == "complete" and compares_all(votes))
+        return self.symmetric == "always" or (self.symmetric == "complete" and votes.compares_all)
 
     def on(self, votes: Votes) -> Rule:
         """Return an equivalent rule for these votes and all that an attack may make of them; usually itself."""
-        return _rules[self.twin] if self.twin and compares_all(votes) else self
+        return _rules[self.twin] if self.twin and votes.compares_all else self
 
 
 def _kemeny_once(votes: Votes, time_limit: float | None) -> Consensus:

@@ -64,7 +64,7 @@ def filling_of_ballots(votes: Votes, items: Ints, weights: Floats | None, s: Flo
 
     `items` are those that have strengths, `weights` what a comparison of two of them counts, if not 1.
     """
-    observed = votes.unlisted == "observed"
+    observed = votes.observed
     ballots, expected = _rated_ballots(votes, items, s)
     filling = np.zeros((len(items), len(items)))
     if weights is None:
@@ -79,7 +79,7 @@ def filling_of_ballots(votes: Votes, items: Ints, weights: Floats | None, s: Flo
 def filling_of_groups(votes: Votes, items: Ints, s: Floats, groups: Groups) -> Floats:
     """Return the sum of the outer products of slopes, one for each group of votes: its votes are not independent."""
     ballots, expected = _rated_ballots(votes, items, s)
-    return filling_by_groups(groups, plain_slopes(ballots, expected, votes.unlisted == "observed"), len(items))
+    return filling_by_groups(groups, plain_slopes(ballots, expected, votes.observed), len(items))
 
 
 def filling_by_groups(groups: Groups, slopes: Iterator[tuple[slice, Floats]], n: int) -> Floats:
@@ -105,7 +105,7 @@ def _rated_ballots(votes: Votes, items: Ints, s: Floats) -> tuple[Ballots, Float
 def points_of_ballots(votes: Votes) -> Iterator[tuple[slice, Floats]]:
     """Yield Borda's points, part by part: how many others each ballot places below each item, ties half."""
     nothing = np.zeros((votes.n, votes.n))
-    return plain_slopes(votes.ballots.without_scores(), nothing, votes.unlisted == "observed")
+    return plain_slopes(votes.ballots.without_scores(), nothing, votes.observed)
 
 
 def plain_slopes(ballots: Ballots, expected: Floats, observed: bool) -> Iterator[tuple[slice, Floats]]:

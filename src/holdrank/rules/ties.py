@@ -49,7 +49,7 @@ def tie_counts(votes: Votes | PairCounts) -> tuple[Floats, Floats]:
             repair=Message("give the battles, or use ", Option("ties", "half")),
         )
     ballots = votes.ballots
-    if votes.unlisted != "observed" or int(ballots.listed.max()) > 2:
+    if not votes.observed or int(ballots.listed.max()) > 2:
         raise UsageError(
             "a tie model needs battles, and these ballots compare more than two items",
             repair=Message("use ", Option("ties", "half")),

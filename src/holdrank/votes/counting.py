@@ -74,11 +74,19 @@ class WeightedBallots(Remembering):
         return float(self.weights[self.ballots.listed < self.n].sum())
 
     @property
+    def observed(self) -> bool:
+        """Whether ballots compare only the items that they list; unlisted items otherwise stand below, tied."""
+        return self.unlisted == "observed"
+
+    @property
+    def compares_all(self) -> bool:
+        """Whether every ballot compares every pair."""
+        return not self.observed or not self.incomplete
+
+    @property
     def compares_two(self) -> bool:
         """Whether ballots compare two items: some compare two, and none compares more."""
-        return self._remember(
-            "two", lambda: self.unlisted == "observed" and int(self.ballots.listed.max(initial=0)) == 2
-        )
+        return self._remember("two", lambda: self.observed and int(self.ballots.listed.max(initial=0)) == 2)
 
     def wins(self) -> Floats:
         """Return W, W[i, j] = weight of the ballots that place i above j, a tie counting half for each.
@@ -169,7 +177,7 @@ class WeightedBallots(Remembering):
 
     def _count_wins(self) -> Floats:
         refuse_many_items(self.n)
-        return self.ballots.wins(self.weights, observed=self.unlisted == "observed")
+        return self.ballots.wins(self.weights, observed=self.observed)
 
     def _count_places(self) -> Floats:
         refuse_many_items(self.n)
@@ -177,7 +185,7 @@ class WeightedBallots(Remembering):
         return self.ballots.place_weights(self.weights)
 
     def _refuse_unknown_places(self) -> None:
-        if self.unlisted == "observed" and self.incomplete:
+        if not self.compares_all:
             raise UsageError(
                 "the places of unlisted items are unknown",
                 repair=Message("use ", Option("unlisted", "bottom"), ", or a rule that compares pairs (kemeny)"),

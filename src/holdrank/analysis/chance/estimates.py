@@ -14,7 +14,6 @@ import numpy as np
 
 from holdrank.analysis.chance.stepdown import Estimate
 from holdrank.rankings import Floats
-from holdrank.rules.bradley_terry import compares_all
 from holdrank.rules.ratings import RatingModel
 from holdrank.rules.sandwich import filling_by_groups, points_of_ballots
 from holdrank.rules.scores import mean_scores, scores_of
@@ -61,7 +60,7 @@ def score_influences(votes: Votes) -> tuple[Floats, Influences]:
 
 def strengths(votes: Votes | PairCounts, groups: Groups | None) -> Estimate:
     """Return Bradley-Terry strengths; or points, which have the same order, where all pairs are compared."""
-    if isinstance(votes, Votes) and compares_all(votes):
+    if isinstance(votes, Votes) and votes.compares_all:
         return points(votes, groups)
     values, cov = RatingModel(votes, RIDGE, None, None).estimate(groups)
     units = votes.total if groups is None else float(len(groups))

@@ -113,7 +113,7 @@ def standing(votes: AnyVotes, rule: Rule) -> Standing:
     if rule.probabilities is not None:
         return _by_strength(votes)
     if isinstance(votes, Votes):
-        complete = votes.unlisted == "bottom" or not votes.incomplete
+        complete = votes.compares_all
         if rule.needs == "places" and complete:
             return _by_values(votes, "places")
         if rule.needs == "scores" and votes.ballots.has_scores:
@@ -221,12 +221,12 @@ def influences(votes: Votes, found: Standing, gaps: Ints) -> Floats:
     np.fill_diagonal(expected, 0.0)
     pull = bread[:, above] - bread[:, below]
     ballots = votes.ballots.without_scores()
-    observed = votes.unlisted == "observed"
+    observed = votes.observed
     return np.concatenate([slopes @ pull for _, slopes in plain_slopes(ballots, expected, observed)])
 
 
 def _share_influences(votes: Votes, found: Standing, gaps: Ints) -> Floats:
-    observed = votes.unlisted == "observed"
+    observed = votes.observed
     above, below = gaps.T
     wins = votes.wins()
     met = np.maximum((wins + wins.T)[above, below], 1e-300)

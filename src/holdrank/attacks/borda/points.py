@@ -39,7 +39,7 @@ class Points:
         self.doubled: Ints = np.empty((len(votes.weights), n), dtype=np.int64)
         listed = votes.ballots.listed
         for part, places in votes.ballots.places():
-            last = n if votes.unlisted == "bottom" else listed[part, None]
+            last = listed[part, None] if votes.observed else n
             self.doubled[part] = np.maximum(2 * (last - places), 0)[:, self.order]
         self.weights: Floats = votes.weights / votes.total * UNIT
         self.base: Floats = self.weights @ self.doubled / 2

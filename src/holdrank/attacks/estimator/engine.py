@@ -214,7 +214,7 @@ def shares_of(many: list[Votes]) -> tuple[int, Floats]:
     for row, votes in zip(p, many, strict=True):
         for ranks, weight in zip(votes.ranks, votes.weights, strict=True):
             # The last place of a ballot may be left open where unlisted means last.
-            full = np.where((ranks == 0) & (votes.unlisted == "bottom"), n, ranks)
+            full = np.where((ranks == 0) & (not votes.observed), n, ranks)
             if sorted(full.tolist()) != list(range(1, n + 1)):
                 raise InputError(
                     "the estimator takes complete ballots without ties",

@@ -95,7 +95,7 @@ class Siege:
         share = votes.weights / votes.total
         self.lightest = float(share.min())
         ranks = np.ascontiguousarray(votes.ranks.T[self.items]).astype(np.int32)
-        if votes.unlisted == "bottom":
+        if not votes.observed:
             ranks[ranks == 0] = n + 1
         takes = change.takes
         self.ranks = ranks if takes else ranks[:, :0]

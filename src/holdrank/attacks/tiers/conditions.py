@@ -119,7 +119,7 @@ class ComparedPairs:
         signs = np.sign(columns[self.second] - columns[self.first]).astype(np.int8)
         # Where every ballot compares every pair, the weights that do are a number, not a matrix.
         self.speaks: npt.NDArray[np.int8] | None = None
-        if votes.unlisted == "observed" and not listed.all():
+        if votes.observed and not listed.all():
             self.speaks = (seen[self.first] & seen[self.second]).astype(np.int8)
             signs *= self.speaks
         self.gains = BallotGains(signs, self.speaks)

@@ -60,7 +60,7 @@ def _choice(recorded: Recorded) -> Check:
     """Check the choice of the rule: counted again, ballot by ballot."""
     votes, rule = recorded.votes, recorded.record["consensus"]["rule"]
     listed = {int(np.count_nonzero(ranks)) for ranks in votes.ranks}
-    two = votes.unlisted == "observed" and 2 in listed and listed <= {1, 2}
+    two = votes.observed and 2 in listed and listed <= {1, 2}
     battles = two and votes.scores is None and votes.reading.format != "lolib"
     claim = f"the rule is {chosen_text(rule)}"
     fits = rule == ("bradley-terry" if battles else "kemeny")
