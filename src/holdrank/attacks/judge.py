@@ -40,7 +40,9 @@ from holdrank.votes.votes import Votes
 _FOR_CHECKS = 0.3  # of the time left: not for the engine, but for running the statistic again
 _LONG_CHECKS = 1.0  # seconds that are enough for that
 _ONE_ROW = 1.2e-4  # seconds of work on one answer, once the engine has spoken: curves of many items have thousands
+_TO_WRITE = 2  # of that, one part of two comes after whole votes
 _LAST_SEARCH = 1.0  # seconds to find any attack when the time is over and the engine has none
+_OF_THE_TIME = 0.1  # which it may exceed for that
 _SHORT_SEARCH = 0.1  # the same where it has one, but no proof
 _LAST_LOOK = 0.4  # seconds for such checks when the time is over
 _LAST_RUN = 2.0  # seconds for one run of the statistic then
@@ -93,7 +95,7 @@ class Case:
         part = _without_rows(clock, len(aims))
         for k in sorted(range(len(aims)), key=lambda k: k - len(aims) * (k == len(aims) - 1)):
             if part.over() and math.isinf(stop):
-                stop = monotonic() + _last(clock, _LAST_LOOK)
+                stop = monotonic() + _last_look(clock, len(aims))
             if monotonic() < stop:
                 answers[k] = self.verified(answers[k], found[k], part)
         answers = chained(answers)
@@ -118,7 +120,8 @@ class Case:
             todo, seconds = [0], _SHORT_SEARCH
         if not todo or self.engine.by_search or not self.before.status.is_exact:
             return list(answers)
-        least = min(_last(clock, seconds), math.inf if time_limit is None else time_limit)
+        least = math.inf if time_limit is None else _OF_THE_TIME * time_limit
+        least = min(_last(clock, seconds), max(least, _SHORT_SEARCH))
         more = Clock(max(clock.seconds_left(), least), within=clock)
         search = Case(self.votes, self.statistic, self.before, self.change, searching(self.statistic))
         found = dict(zip(todo, search.answers([answers[k].aim for k in todo], more, progress), strict=True))
@@ -238,6 +241,7 @@ class Case:
     def _in_whole_votes(self, answers: list[Answer], clock: Clock) -> list[Answer]:
         """Add whole votes to the answers, the nearest aims first."""
         known = self._whole_by_engine(answers, clock)
+        clock = _without_rows(clock, len(answers) // _TO_WRITE)
         whole: list[Whole] = []
         last: Plan | None = None
         stop = math.inf
@@ -262,7 +266,7 @@ class Case:
                     target = answer.after.ranking
                     own = in_whole_votes(self.votes, self.change, needed, answer.plan, target, works, clock)
                     if own is None and clock.over():
-                        stop = monotonic() + _last(clock, _LAST_LOOK) if math.isinf(stop) else stop
+                        stop = monotonic() + _last_look(clock, len(answers)) if math.isinf(stop) else stop
                         if monotonic() < stop:
                             own = rounded_up(self.votes, self.change, answer.plan, target, works)
                     plan = self._smallest(_smaller(plan, own), needed, answer, works, clock)
@@ -369,6 +373,8 @@ class Case:
         if not todo:
             return known
         part = _without_rows(clock, len(todo))
+        if all(answer.plan is None for answer in answers) and not self.engine.by_search:
+            part = _with_time_for_a_search(part)
         results: dict[int, Whole] = {}
         for before, group, aims in self._optima.by_start([answer.aim for answer in answers], todo):
             found = [Found(answers[k].lower, answers[k].upper, answers[k].plan, answers[k].tie_plan) for k in group]
@@ -386,6 +392,17 @@ class Case:
 def _last(clock: Clock, seconds: float) -> float:
     """Return the seconds for final work once the time is over; fewer after Ctrl-C."""
     return min(seconds, AFTER_A_SIGNAL) if clock.interrupted else seconds
+
+
+def _with_time_for_a_search(clock: Clock) -> Clock:
+    """Return a clock that leaves time to find any attack by search."""
+    left = clock.seconds_left()
+    return clock if math.isinf(left) else Clock(max(left - _LAST_SEARCH, left / 4, 0.0), within=clock)
+
+
+def _last_look(clock: Clock, rows: int) -> float:
+    """Return the seconds for checks of so many answers once the time is over: none where the rest takes as long."""
+    return max(_last(clock, _LAST_LOOK) - _ONE_ROW * rows, 0.0)
 
 
 def _without_rows(clock: Clock, rows: int) -> Clock:
