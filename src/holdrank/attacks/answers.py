@@ -12,10 +12,11 @@ from typing import Literal, TypeAlias, cast
 import numpy as np
 
 from holdrank.arrays.tolerances import SAME
+from holdrank.attacks.chains import Answer
 from holdrank.attacks.engines import Engine, exact_engine, inexact_engine
 from holdrank.attacks.estimator.options import PaperOptions
 from holdrank.attacks.goals import Aim, Distance, Goal, TierDistance, distances_from
-from holdrank.attacks.judge import Answer, Case
+from holdrank.attacks.judge import Case
 from holdrank.attacks.mirror import is_symmetric
 from holdrank.attacks.optima import reaches
 from holdrank.attacks.plans import Progress

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from holdrank.arrays.tolerances import NUDGE, SAME
+from holdrank.attacks.chains import Answer, chained, chained_whole, cheaper, smaller
 from holdrank.attacks.engines import Engine, searching
 from holdrank.attacks.goals import Aim
 from holdrank.attacks.optima import Optima, reaches
@@ -40,7 +41,9 @@ from holdrank.votes.votes import Votes
 _FOR_CHECKS = 0.3  # of the time left: not for the engine, but for running the statistic again
 _LONG_CHECKS = 1.0  # seconds that are enough for that
 _ONE_ROW = 1.2e-4  # seconds of work on one answer, once the engine has spoken: curves of many items have thousands
+_TO_WRITE = 2  # of that, one part of two comes after whole votes
 _LAST_SEARCH = 1.0  # seconds to find any attack when the time is over and the engine has none
+_OF_THE_TIME = 0.1  # which it may exceed for that
 _SHORT_SEARCH = 0.1  # the same where it has one, but no proof
 _LAST_LOOK = 0.4  # seconds for such checks when the time is over
 _LAST_RUN = 2.0  # seconds for one run of the statistic then
@@ -48,25 +51,6 @@ _MANY_VOTES = 1e8
 _ROUNDING = 2e-11  # of shares that engines find, generously
 _OTHERS = 16  # attacks that were cheapest once and are rounded, too
 _TIES_TRIED = 3  # numbers of votes for which a change that ties is searched for
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """Bounds and attacks for one aim, after running the statistic again."""
-
-    aim: Aim
-    lower: float
-    upper: float
-    plan: Plan | None = None
-    after: Consensus | None = None
-    tie_plan: Plan | None = None
-    others: tuple[Plan, ...] = ()
-    whole: Whole = field(default_factory=Whole)
-
-    @property
-    def is_free(self) -> bool:
-        """Whether an arbitrarily small change of the right votes is enough."""
-        return self.upper <= SAME and self.plan is not None and plan_votes(self.plan) > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +74,7 @@ class Case:
         answers = [Answer(aim, self._sound(known.lower), math.inf) for aim, known in zip(aims, found, strict=True)]
         # When time is short, the farthest attack gives every aim an upper bound; then the nearest matter most.
         part = _without_rows(clock, len(aims))
-        moment = _Moment(clock)
+        moment = _Moment(clock, len(aims))
         for k in sorted(range(len(aims)), key=lambda k: k - len(aims) * (k == len(aims) - 1)):
             if not part.over() or moment.lasts():
                 answers[k] = self.verified(answers[k], found[k], part)
@@ -116,11 +100,12 @@ class Case:
             todo, seconds = [0], _SHORT_SEARCH
         if not todo or self.engine.by_search or not self.before.status.is_exact:
             return list(answers)
-        least = min(_last(clock, seconds), math.inf if time_limit is None else time_limit)
+        least = math.inf if time_limit is None else _OF_THE_TIME * time_limit
+        least = min(_last(clock, seconds), max(least, _SHORT_SEARCH))
         more = Clock(max(clock.seconds_left(), least), within=clock)
         search = Case(self.votes, self.statistic, self.before, self.change, searching(self.statistic))
         found = dict(zip(todo, search.answers([answers[k].aim for k in todo], more, progress), strict=True))
-        return chained([_cheaper(found[k], a) if k in found else a for k, a in enumerate(answers)])
+        return chained([cheaper(found[k], a) if k in found else a for k, a in enumerate(answers)])
 
     def status(self, answers: Sequence[Answer], clock: Clock) -> Status:
         """Return the joint status of the answers."""
@@ -236,7 +221,8 @@ class Case:
     def _in_whole_votes(self, answers: list[Answer], clock: Clock) -> list[Answer]:
         """Add whole votes to the answers, the nearest aims first."""
         by_engine = self._whole_by_engine(answers, clock)
-        moment = _Moment(clock)
+        clock = _without_rows(clock, len(answers) // _TO_WRITE)
+        moment = _Moment(clock, len(answers))
         whole: list[Whole] = []
         plan: Plan | None = None
         for answer, known in zip(answers, by_engine, strict=True):
@@ -250,7 +236,7 @@ class Case:
             if tie_plan is not None or found.tie_plan is not None:
                 found = replace(found, tie_plan=None if tie_plan is None else tie_plan.without_detours(self.votes))
             whole.append(found)
-        return [replace(answer, whole=one) for answer, one in zip(answers, _chained_whole(whole), strict=True)]
+        return [replace(answer, whole=one) for answer, one in zip(answers, chained_whole(whole), strict=True)]
 
     def _whole_plan(
         self, answer: Answer, known: Whole, last: Plan | None, clock: Clock, moment: _Moment
@@ -269,7 +255,7 @@ class Case:
                 own = in_whole_votes(self.votes, self.change, known.needed, answer.plan, target, works, clock)
                 if own is None and clock.over() and moment.lasts():
                     own = rounded_up(self.votes, self.change, answer.plan, target, works)
-                plan = self._smallest(_smaller(plan, own), known.needed, answer, works, clock)
+                plan = self._smallest(smaller(plan, own), known.needed, answer, works, clock)
         return None if plan is None else plan.without_detours(self.votes)
 
     def _rounded_at_once(self, answer: Answer, clock: Clock) -> Whole:
@@ -295,7 +281,7 @@ class Case:
             after = self._after(other, answer.aim, clock)
             if after is not None:
                 rounded = in_whole_votes(self.votes, self.change, needed, other, after.ranking, works, clock, fewer)
-                known = _smaller(known, rounded)
+                known = smaller(known, rounded)
         return known
 
     def _to_decide(self, answer: Answer, clock: Clock) -> float:
@@ -325,7 +311,7 @@ class Case:
             return best
         target = self.before.ranking if answer.after is None else answer.after.ranking
         below = min(known.ties, known.needed + _TIES_TRIED)
-        return _smaller(
+        return smaller(
             best, in_whole_votes(self.votes, self.change, known.needed, rounded, target, weakly, clock, below)
         )
 
@@ -355,6 +341,8 @@ class Case:
         if not todo:
             return known
         part = _without_rows(clock, len(todo))
+        if all(answer.plan is None for answer in answers) and not self.engine.by_search:
+            part = _with_time_for_a_search(part)
         results: dict[int, Whole] = {}
         for before, group, aims in self._optima.by_start([answer.aim for answer in answers], todo):
             found = [Found(answers[k].lower, answers[k].upper, answers[k].plan, answers[k].tie_plan) for k in group]
@@ -370,15 +358,15 @@ class Case:
 
 
 class _Moment:
-    """A moment for last checks once the time is over; it begins with the first question."""
+    """A moment for last checks of some answers once the time is over; it begins with the first question."""
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock, self._stop = clock, math.inf
+    def __init__(self, clock: Clock, answers: int) -> None:
+        self._clock, self._answers, self._stop = clock, answers, math.inf
 
     def lasts(self) -> bool:
         """Whether there is still time for one."""
         if math.isinf(self._stop):
-            self._stop = monotonic() + _last(self._clock, _LAST_LOOK)
+            self._stop = monotonic() + _last_look(self._clock, self._answers)
         return monotonic() < self._stop
 
 
@@ -387,60 +375,22 @@ def _last(clock: Clock, seconds: float) -> float:
     return min(seconds, AFTER_A_SIGNAL) if clock.interrupted else seconds
 
 
+def _with_time_for_a_search(clock: Clock) -> Clock:
+    """Return a clock that leaves time to find any attack by search."""
+    left = clock.seconds_left()
+    return clock if math.isinf(left) else Clock(max(left - _LAST_SEARCH, left / 4, 0.0), within=clock)
+
+
+def _last_look(clock: Clock, rows: int) -> float:
+    """Return the seconds for checks of so many answers once the time is over: none where the rest takes as long."""
+    return max(_last(clock, _LAST_LOOK) - _ONE_ROW * rows, 0.0)
+
+
 def _without_rows(clock: Clock, rows: int) -> Clock:
     """Return a clock that leaves time for the work on so many answers; at least a quarter of the time is its own."""
     left = clock.seconds_left()
     return clock if math.isinf(left) else Clock(max(left - _ONE_ROW * rows, left / 4, 0.0), within=clock)
 
 
-def chained(answers: Sequence[Answer]) -> list[Answer]:
-    """Return answers to aims, each of which implies all before it, tightened by each other."""
-    known = list(answers)
-    # A farther attack reaches all nearer aims; a farther aim needs at least as much as a nearer one.
-    for k in reversed(range(len(known) - 1)):
-        far = known[k + 1]
-        if far.upper < known[k].upper:
-            whole = replace(known[k].whole, plan=_smaller(known[k].whole.plan, far.whole.plan))
-            known[k] = replace(known[k], upper=far.upper, plan=far.plan, after=far.after, whole=whole)
-    for k in range(1, len(known)):
-        if known[k].lower < known[k - 1].lower:
-            known[k] = replace(known[k], lower=known[k - 1].lower)
-    # Where only rounding keeps the bounds apart they are one number: the one that is proved to be needed.
-    return [replace(a, upper=a.lower) if a.upper - SAME <= a.lower < math.inf else a for a in known]
-
-
-def _chained_whole(whole: list[Whole]) -> list[Whole]:
-    """Return whole votes for aims, each of which implies all before it, tightened by each other as in `chained`."""
-    known = list(whole)
-    for k in reversed(range(len(known) - 1)):
-        near, far = known[k], known[k + 1]
-        plan, tie_plan = _smaller(near.plan, far.plan), _smaller(near.tie_plan, far.tie_plan)
-        if plan is not near.plan or tie_plan is not near.tie_plan:
-            known[k] = replace(near, plan=plan, tie_plan=tie_plan)
-    for k in range(1, len(known)):
-        needed, decide = max(known[k].needed, known[k - 1].needed), max(known[k].decide, known[k - 1].decide)
-        if (needed, decide) != (known[k].needed, known[k].decide):
-            known[k] = replace(known[k], needed=needed, decide=decide)
-    return known
-
-
-def _cheaper(one: Answer, other: Answer) -> Answer:
-    """Return the answer with the cheaper attack, and the better bounds of both."""
-    best = one if one.upper < other.upper or other.plan is None else other
-    return replace(best, lower=max(one.lower, other.lower), whole=_both(one.whole, other.whole))
-
-
-def _both(one: Whole, other: Whole) -> Whole:
-    """Return the better bounds of two engines in whole votes."""
-    needed = max((w.needed for w in (one, other) if not math.isnan(w.needed)), default=math.nan)
-    decide = max(one.decide, other.decide)
-    return Whole(needed, _smaller(one.plan, other.plan), _smaller(one.tie_plan, other.tie_plan), decide)
-
-
 def _is_whole(plan: Plan) -> bool:
     return all(bool((np.rint(part) == part).all()) for part in (plan.removed, plan.added))
-
-
-def _smaller(a: Plan | None, b: Plan | None) -> Plan | None:
-    """Return the plan that changes fewer votes."""
-    return min((plan for plan in (a, b) if plan is not None), key=plan_votes, default=None)

@@ -9,12 +9,13 @@ from functools import partial
 import numpy as np
 
 from holdrank.attacks.batches import all_orders
+from holdrank.attacks.chains import Answer
 from holdrank.attacks.engines import Engine
 from holdrank.attacks.estimator.engine import smoothed
 from holdrank.attacks.estimator.options import PaperOptions
 from holdrank.attacks.estimator.original import descended
 from holdrank.attacks.goals import Aim, Distance, TierDistance
-from holdrank.attacks.judge import Answer, Case
+from holdrank.attacks.judge import Case
 from holdrank.attacks.plans import Found, Plan, Progress
 from holdrank.attacks.results import Breakdown, columns
 from holdrank.attacks.whole import Whole

@@ -33,6 +33,7 @@ _WALK = 400_000  # orders of 12 items visited between two checks of the clock, s
 UNIT = 10 * highs.UNIT  # all votes together; finer than elsewhere, because bounds are compared to a ten-millionth of it
 SOLVED = 1e-5  # in that unit: what counts as no rival
 LAST_STEP = 2.0  # seconds for the attack of a search whose time is over
+_FEW_TARGETS = 4  # of many items, priced between two looks at the time
 _ONE_ORDER = 5.0  # seconds for one order that tempts
 _MOST_RIVALS = 400  # of one target in such a program; a tenth of that is usual
 
@@ -121,12 +122,20 @@ class Siege:
         self._threads = min(os.cpu_count() or 1, 8)
 
     def price(self, targets: Ints, stops: Floats, clock: Clock) -> list[Priced]:
-        """Return the price of each target, or a bound as soon as that reaches its stop."""
+        """Return the price of each target, or a bound as soon as that reaches its stop; of fewer when time is up."""
         prices = pricing.new_prices(len(targets), self.n)
 
-        def work(part: slice) -> None:
-            first_rivals = np.broadcast_to(np.arange(self.n), (len(targets[part]), 1, self.n)).copy()
-            self._solve(Targets(targets[part], stops[part], first_rivals), 0.0, _rows_of(prices, part))
+        at_once = len(targets) if self.n <= SUBSETS_UP_TO else _FEW_TARGETS
+        reached = np.zeros(len(targets), dtype=np.bool_)
+
+        def work(whole: slice) -> None:
+            for start in range(whole.start, whole.stop, at_once):
+                if clock.seconds_left() <= 0 or clock.interrupted:  # checks are not counted: threads share them
+                    return
+                part = slice(start, min(start + at_once, whole.stop))
+                first_rivals = np.broadcast_to(np.arange(self.n), (len(targets[part]), 1, self.n)).copy()
+                self._solve(Targets(targets[part], stops[part], first_rivals), 0.0, _rows_of(prices, part))
+                reached[part] = True
 
         threads = min(self._threads, 1 + len(targets) // 16)
         edges = np.linspace(0, len(targets), threads + 1).astype(int)
@@ -137,7 +146,7 @@ class Siege:
             with ThreadPoolExecutor(threads) as pool:
                 list(pool.map(work, slices))
         priced = []
-        for at in range(len(targets)):
+        for at in np.flatnonzero(reached).tolist():
             outcome, value = Outcome(prices.outcomes[at]), float(prices.values[at])
             rivals = _used(prices.rivals[at])
             if outcome == Outcome.OPEN and not clock.over():

@@ -16,9 +16,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from holdrank.arrays.tolerances import DECIMALS, NUDGE
-from holdrank.attacks.goals import Aim, Distance, TopSet, top_items
+from holdrank.attacks.goals import Aim, Distance, Enters, TopSet, top_items
 from holdrank.attacks.mirror import is_symmetric
 from holdrank.attacks.plans import Found, Plan, Progress
 from holdrank.attacks.tiers import engine as cells
@@ -36,6 +37,7 @@ _ONE_RUN, _LEAST_RUN = 2.0, 0.05  # seconds for the tiers of attacked votes, no 
 _RUN, _LOOK = 3, 24  # one run of the tiers, and one check of the clock by the engine of the ranking, in steps
 _LEAST_LOOKS = 3  # fewer are spent before the engine has any result
 _ONLY_ATTACKS = 2  # times less effort where nothing but attacks on the ranking can help
+_FOR_ENTRIES, _MOST_EFFORT = 3000, 1 << 62  # steps of a round that asks about single items, and of the longest one
 _FIRST_EFFORT, _MORE_EFFORT = 40, 3  # steps of the first round, and how many times as many in the next
 
 
@@ -167,6 +169,7 @@ class Rounds:
         own = {aim: replace(aim, before=median) for aim in aims}
         self.own = {aim: o for aim, o in own.items() if not (o.reached(median) or o.is_impossible())}
         self.below: dict[Aim, Found] = {}
+        self._entries: dict[tuple[int, int], int] = {}  # effort with which an item was asked about
         self._settled: set[str | int] = set()  # what was asked about the ranking with enough effort
         self._cells: list[tuple[list[Aim], cells.CellSearch]] | None = None
 
@@ -278,6 +281,19 @@ class Rounds:
             self._settled.add("any" if first is None else first)
         return not clock.used_up
 
+    def _ask_about_one(self, effort: int, limit: float, item: int, first: int) -> bool:
+        """Learn when an item is among the first of the ranking; return whether that was asked now."""
+        known = self._entries.get((item, first))
+        settled = known is not None and known >= effort
+        if first == self.votes.n or effort < _FOR_ENTRIES or settled or self.clock.over():
+            return False
+        aim = replace(Enters(self.votes.items[item], first).aim(self.median, self.votes.items), limit=limit)
+        clock = self.clock.with_looks(effort // _LOOK)
+        for found in [] if aim.reached(self.median) else self._asked([aim], clock):
+            self.standing.learn_goal(aim, found.lower)
+        self._entries[item, first] = effort if clock.used_up else _MOST_EFFORT
+        return True
+
     def _go_through_cells(self, effort: int) -> bool:
         """Continue the search over cells."""
         if self._cells is None:
@@ -293,6 +309,7 @@ class Rounds:
         for aims, search in self._cells:
             if any(self.best[aim].lower < self.best[aim].upper for aim in aims):
                 search.learn(self.standing, [self.best[aim] for aim in aims])
+                search.ask = partial(self._ask_about_one, effort, min(self.best[aim].upper for aim in aims))
                 done &= search.advance(effort)
                 for aim, one in zip(aims, search.results(), strict=True):
                     self.improve(aim, one.lower, one)

@@ -34,6 +34,8 @@ from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
 
 _LISTED_UP_TO = 7  # items: all rankings at once are compared faster than by a search
+_MOST_RECENT = 32  # distinct ballots that programs asked for lately: the next one often does
+_FEW_PAIRS = 4096  # sums of more are spread over threads that wait for each other
 _PENALTY = 1e3  # for missing a row by the weight of all votes: only where the rankings at hand cannot reach it
 SAFE = 1e-12  # rounding of sums of shares
 
@@ -58,7 +60,7 @@ class Row:
 
     def value(self, change: Altered) -> float:
         """Return the left side after a change of the votes."""
-        return float(self.u @ change.margin + self.v @ change.compared)
+        return total_of(self.u, change.margin) + total_of(self.v, change.compared)
 
     def __eq__(self, other: object) -> bool:
         return self is other
@@ -129,6 +131,7 @@ class ComparedPairs:
         if self.speaks is None:
             self.compared[:] = 1.0
         self.programs = 0
+        self._recent: list[int] = []  # that programs asked for
         self._seen: tuple[Altered | None, Floats] = None, np.empty((0, 0))
         self._orders: list[tuple[int, ...]] = []  # distinct ballots added so far
         self._number: dict[tuple[int, ...], int] = {}
@@ -162,7 +165,7 @@ class ComparedPairs:
         With `spare`, a change is enough that leaves the left side above minus this.
         """
         u, v = row.u, row.v
-        need = -float(u @ self.margin + v @ self.compared) - spare
+        need = -(total_of(u, self.margin) + total_of(v, self.compared)) - spare
         if need <= SAFE:
             return 0.0
         best = float((np.abs(u) + v).max()) if self.battles else float(np.abs(u).sum() + v.sum())
@@ -193,7 +196,7 @@ class ComparedPairs:
             return Altered(0.0, np.zeros(len(self.shares)), {}, self.margin, self.compared)
         u, v = np.array([row.u for row in rows]), np.array([row.v for row in rows])
         gains, group = self.gains.alike(list(rows))
-        base = u @ self.margin + v @ self.compared
+        base = np.einsum("rp,p->r", u, self.margin) + np.einsum("rp,p->r", v, self.compared)
         nudges = np.array([row.nudge for row in rows])
         supply: Floats = np.bincount(group, weights=self.shares).astype(np.float64)
         if not self.change.takes:
@@ -204,6 +207,7 @@ class ComparedPairs:
         elif self.change.puts:
             kinds = [self._liked(u.T @ (base < nudges + SAME), clock)[1]]
             kinds += [kind for kind in (like.added if like else ()) if kind not in kinds]
+            kinds += [kind for kind in self._recent if kind not in kinds]
         best_bound = -math.inf
         while True:
             found = self._program(gains, supply, self._kind_gains(u, v, kinds), base, nudges, clock)
@@ -216,6 +220,7 @@ class ComparedPairs:
             if liked in kinds or liked < 0 or best_bound >= limit:
                 break
             kinds.append(liked)
+            self._recent = [liked, *(kind for kind in self._recent[: _MOST_RECENT - 1] if kind != liked)]
         removed = np.zeros(len(self.shares))
         if self.change.takes:
             removed = self._fill(x[: len(gains)], group)
@@ -252,14 +257,14 @@ class ComparedPairs:
         self, duals: Floats, u: Floats, v: Floats, gains: Floats, supply: Floats, base: Floats, clock: Clock
     ) -> tuple[float, int]:
         """Return L(duals), and the distinct ballot that these duals favour most (-1 where none is added)."""
-        owed, worth = -float(duals @ base), gains @ duals
+        owed, worth = -float(duals @ base), np.einsum("gr,r->g", gains, duals)
         if not self.change.puts:
             left = owed - float(supply @ np.maximum(0.0, -worth - 1.0)) - SAFE
             # Rows have no constants: what is left may be scaled, so all of some ballot is, or nothing.
             lightest = float(self.shares.min())
             none_left = leaves_nothing(left, lightest, lambda: np.zeros((0, 0), dtype=np.int64))
             return (math.inf if none_left else min(left, 1 - lightest)), -1
-        best, kind = self._liked_at(duals @ u, duals @ v, clock)
+        best, kind = self._liked_at(np.einsum("r,rp->p", duals, u), np.einsum("r,rp->p", duals, v), clock)
         if not self.change.takes:
             if best <= 0:
                 return (math.inf if owed > SAME else 0.0), kind
@@ -342,6 +347,11 @@ class ComparedPairs:
             for rank, item in enumerate(self._orders[kind], start=1):
                 ranks[row, item] = rank
         return replacing(self.votes, change.removed * total, ranks, np.array(list(change.added.values())) * total)
+
+
+def total_of(weights: Floats, amounts: Floats) -> float:
+    """Return the sum of weighted amounts, on one thread even where many items have many pairs."""
+    return float(weights @ amounts if len(weights) < _FEW_PAIRS else np.einsum("p,p->", weights, amounts))
 
 
 def _by_majority(u: Floats, first: Ints, second: Ints, n: int) -> tuple[int, ...] | None:

@@ -19,23 +19,24 @@ from __future__ import annotations
 import heapq
 import math
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import combinations, islice
+from itertools import combinations, islice, pairwise
 
 import numpy as np
 
-from holdrank.arrays.tolerances import SAME
+from holdrank.arrays.tolerances import DECIMALS, SAME
 from holdrank.attacks.goals import Aim
 from holdrank.attacks.plans import Found, Plan, Progress, nothing, serve_nearer
 from holdrank.attacks.tiers.cells import Cell, Rows, Score, alone, masks_of, nearby
 from holdrank.attacks.tiers.conditions import Altered, ComparedPairs, Row
 from holdrank.attacks.tiers.passing import OrderPrices
+from holdrank.attacks.tiers.runs import naive_unions
 from holdrank.attacks.tiers.splits import Splitter
 from holdrank.attacks.tiers.standing import StandingTiers
 from holdrank.attacks.tiers.violations import cheapest_blocks, violated
 from holdrank.rankings import Ranking
-from holdrank.rules.merges import MERGES, Robust
+from holdrank.rules.merges import MERGES, Robust, consensus_of
 from holdrank.rules.registry import rule_of
 from holdrank.status import Clock, Step
 from holdrank.votes.changes import Change
@@ -50,6 +51,7 @@ _QUICK = 30  # items whose pairs are all priced at once, even without time left
 _FIRST_STEPS = 1500  # of them, at most, for attacks before the search
 _FEW_STEPS = 200  # the same where no search follows
 _MOST_EASED = 8  # rows of a cell that hold with equality only; such cells multiply
+_ONE_RUN, _LEAST_RUN = 2.0, 0.05  # seconds for the tiers of attacked votes, no matter how little time is left
 _MOST_IN_CELLS = 32  # items of tiers that can be gone through cell by cell, for goals other than distances
 
 
@@ -129,6 +131,7 @@ class CellSearch:
         self.after: list[Ranking | None] = [None] * len(aims)  # what the plans lead to
         self.splitter = Splitter(self.rows, self.goal, statistic.merge, min(self.needs), self._limit, self._solve)
         self.splitter.decided = self._decided
+        self.ask: Callable[[int, int], bool] = lambda item, first: False  # noqa: ARG005
         self.tried: set[bytes] = set()
         self._last: Altered | None = None
         self._last_score = 0
@@ -185,6 +188,10 @@ class CellSearch:
             if self._limit(cell) < 0:
                 self._close(cell)
                 continue
+            if self._asks_about(cell):
+                heapq.heappush(self.heap, (round(max(self._urgency(cell), cell.bound), _LEVELS), -count, cell))
+                count += 1
+                continue
             if self.progress is not None:
                 self.progress(Step("cells", count - len(self.heap), count))
             # A cell that leaves the aims open is seldom worth a program: the prices of its tiers bound it as well.
@@ -212,6 +219,15 @@ class CellSearch:
                     count += 1
             yield
 
+    def _asks_about(self, cell: Cell) -> bool:
+        """Ask how soon the ranking lists a newcomer as early as this cell does; whether that was not known yet."""
+        first = 0
+        for block in (block for tier in cell.tiers for block in tier):
+            first |= block
+            if new := block & self.goal.newcomers:
+                return alone(new) and self.ask(new.bit_length() - 1, first.bit_count())
+        return False
+
     def results(self) -> list[Found]:
         """Return bounds and attacks; a larger distance costs at least as much."""
         floor = [
@@ -233,15 +249,15 @@ class CellSearch:
         found = dict(zip(order, map(Found, lower.tolist(), upper, plans), strict=True))
         return [replace(found[n], others=tuple(former)) for n, former in enumerate(self.former)]
 
-    def _bound(self, cell: Cell, number: int) -> float:
-        """Return a lower bound on an attack into the cell that reaches this aim."""
+    def _bound(self, cell: Cell, number: int, bound: float = 0.0) -> float:
+        """Return a lower bound on an attack into the cell that reaches this aim, at least the one given."""
         missing = self.needs[number] - cell.score
-        least = max(cell.bound, self.known[number])
+        least = max(cell.bound, bound, self.known[number])
         return least if missing <= 0 else max(least, self.orders.to_score(cell.unscored, missing))
 
-    def _limit(self, cell: Cell) -> float:
-        """Return the budget from which on the cell need not be searched; -1 if it need not be searched at all."""
-        uppers = [upper for number, upper in enumerate(self.upper) if self._bound(cell, number) < upper - _SAME]
+    def _limit(self, cell: Cell, bound: float = 0.0) -> float:
+        """Return the budget from which on the cell, with this bound, need not be searched; -1 if not at all."""
+        uppers = [upper for number, upper in enumerate(self.upper) if self._bound(cell, number, bound) < upper - _SAME]
         return max(uppers, default=-1.0)
 
     def _decided(self, cell: Cell) -> bool:
@@ -345,12 +361,12 @@ class CellSearch:
                 break
             fresh = False
             rows += broken
-            limit = self._limit(replace(cell, bound=bound))
+            limit = self._limit(cell, bound)
             solved = self.pairs.cheapest(rows, self.clock, change, limit)
             if solved is None:
                 return None
             change, bound = solved, max(bound, solved.bound)
-            if self._limit(replace(cell, bound=bound)) < 0:
+            if self._limit(cell, bound) < 0:
                 return replace(cell, bound=bound, change=change, solved=True)
             if not change.met:
                 if self.rows.contradict(rows, self.clock):
@@ -395,7 +411,11 @@ class CellSearch:
         budget = plan.budget(self.votes)
         if budget <= 0 or plan.leaves_nothing(self.votes):
             return
-        after = self.statistic(plan.applied(self.votes)).ranking
+        seconds = min(max(self.clock.seconds_left(), _LEAST_RUN), _ONE_RUN)
+        result = consensus_of(plan.applied(self.votes), self.statistic, seconds)
+        if not result.status.is_exact:
+            return  # a median cut short says nothing
+        after = result.ranking
         value = min(budget, bound + 1e-11) if budget - bound <= _WITNESS else budget
         for number, aim in enumerate(self.aims):
             if self._improves(number, value) and aim.reached(after):
@@ -416,5 +436,10 @@ class CellSearch:
         P = self.pairs.pairwise(change)
         N = np.zeros((self.n, self.n))
         N[self.pairs.first, self.pairs.second] = N[self.pairs.second, self.pairs.first] = change.compared
-        median = Ranking.from_order(cheapest_blocks(-(P - P.T) * N, self.clock))
+        order = cheapest_blocks(-(P - P.T) * N, self.clock)
+        if self.statistic.merge == "naive" and self.n <= _QUICK:
+            deviations = np.asarray(np.round(np.abs(P - 0.5), DECIMALS)[np.ix_(order, order)], dtype=np.float64)
+            starts = naive_unions(deviations, self.rows.theta)
+            return Ranking.from_buckets([order[a:b] for a, b in pairwise([*starts, self.n])])
+        median = Ranking.from_order(order)
         return MERGES[self.statistic.merge](P, median, self.rows.theta)

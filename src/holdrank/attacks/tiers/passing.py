@@ -50,6 +50,7 @@ class OrderPrices:
         self.passing = _chains(self.direct) if rows.base == "kemeny" else self.direct
         self._ends: dict[int, tuple[list[int], Floats, Floats]] = {}
         self._between: dict[tuple[int, int], float] = {}
+        self._beginnings: dict[tuple[int, ...], tuple[float, float]] = {}  # the budget, and the bound for it
         self._steps: dict[int, tuple[list[float], list[int]]] = {}
         # Most ballots that leave some items out say little about many pairs: which items to move is a guess.
         self._pull = pairs.change.pull if pairs.speaks is None else 0.7 * pairs.change.pull
@@ -89,6 +90,12 @@ class OrderPrices:
         """
         if self.rows.base != "kemeny" or not (blocks and rest and math.isfinite(budget)):
             return 0.0
+        key = (*blocks, rest)
+        if self._beginnings.get(key, (0.0, 0.0))[0] != budget:
+            self._beginnings[key] = budget, self._of_beginning(blocks, rest, budget)
+        return self._beginnings[key][1]
+
+    def _of_beginning(self, blocks: list[int], rest: int, budget: float) -> float:
         below = items_of(rest)
         wins = self._margins[below]
         # At [r, b], what b may lose to r.

@@ -117,7 +117,7 @@ class Splitter:
         # Joins multiply, too: they come before other tiers only where these are many more.
         if self.merge == "naive" and (cell.rest.bit_count() > _FEW_BELOW or any(cell.free)):
             for run in runs:
-                if not run.ends_where_it_should(P, self.rows.theta):
+                if not run.ends_where_it_should(self.rows.theta):
                     told = self._joins(cell, run)
                     if told is not None:
                         return told
@@ -167,12 +167,13 @@ class Splitter:
             out += [self._with_order_bound(replace(child, bound=max(child.bound, first))) for child in cells]
         return out
 
-    def _with_order_bound(self, cell: Cell) -> Cell:
-        """Return the cell with a lower bound on the median listing its blocks in this order."""
-        bound, limit = max(cell.bound, self.orders.of_blocks(cell.blocks())), self.limit(cell)
+    def _with_order_bound(self, cell: Cell, known: float = 0.0) -> Cell:
+        """Return the cell with a lower bound on the median listing its blocks in this order, and a known one."""
+        blocks = cell.blocks()
+        bound, limit = max(cell.bound, known, self.orders.of_blocks(blocks)), self.limit(cell)
         if cell.rest and bound < limit:
-            bound = max(bound, self.orders.of_beginning(cell.blocks()[:-1], cell.rest, limit))
-        return replace(cell, bound=bound)
+            bound = max(bound, self.orders.of_beginning(blocks[:-1], cell.rest, limit))
+        return cell if bound == cell.bound else replace(cell, bound=bound)
 
     def _close_sets(self, items: list[int], limit: float) -> Iterator[int]:
         """Yield the sets of items all of whose pairs can be tied below the limit."""
@@ -222,7 +223,7 @@ class Splitter:
     def bounded_again(self, cell: Cell) -> Cell:
         """Return the cell with what is known by now about its order and the first items of the ranking."""
         firsts = accumulate(block for tier in cell.tiers for block in tier)
-        return self._with_order_bound(replace(cell, bound=max([cell.bound, *map(self.beginning, firsts)])))
+        return self._with_order_bound(cell, max([cell.bound, *map(self.beginning, firsts)]))
 
     def with_cheap_bound(self, cell: Cell) -> Cell:
         """Return the cell with the best bound of single rows about its last tier."""

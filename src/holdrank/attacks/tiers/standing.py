@@ -71,12 +71,14 @@ class StandingTiers:
         self.kept = [math.inf, *(self._passed(m) for m in range(1, self.n)), math.inf]
         self._borders: dict[int, float] = {}
         self._sorted: dict[bool, Floats] = {}
+        self._beginnings: dict[int, float] = {}
         self._entering: list[tuple[int, int, float]] = []  # who may not come among how many, below a share
 
     def learn_goal(self, aim: Aim, share: float) -> None:
         """Record that below a share of the votes no newcomer of an aim is among its first items in the ranking."""
         if aim.newcomers:
             self._entering.append((sum(1 << i for i in aim.newcomers), aim.top, share))
+            self._beginnings.clear()
 
     def learn(self, share: float, first: int | None = None) -> None:
         """Record that the first m items of the ranking stay the same set below a share of the votes, or all m."""
@@ -106,6 +108,7 @@ class StandingTiers:
         """Forget what was computed from `kept`."""
         self._borders.clear()
         self._sorted.clear()
+        self._beginnings.clear()
 
     def beginning(self, items: int) -> float:
         """Return the minimum share after which a set of items, one bit each, may be the first of the ranking.
@@ -113,6 +116,11 @@ class StandingTiers:
         From the first item missing from this set to its last item, the sets of first items differ from the current
         ones.
         """
+        if items not in self._beginnings:
+            self._beginnings[items] = self._beginning(items)
+        return self._beginnings[items]
+
+    def _beginning(self, items: int) -> float:
         places = [self.place[item] for item in range(self.n) if items >> item & 1]
         missing = next((at for at, item in enumerate(self.order) if not items >> item & 1), self.n)
         kept = max(self.kept[missing + 1 : max(places, default=0) + 1], default=0.0)

@@ -11,6 +11,7 @@ from holdrank.attacks.tiers.cells import Cell, Rows, alone, items_of
 from holdrank.attacks.tiers.conditions import Altered, Row
 from holdrank.rankings import Floats, Ints
 from holdrank.rules.kemeny import cheapest_order
+from holdrank.rules.kemeny.parts import tie_tolerance
 from holdrank.status import Clock
 
 _LISTED_UP_TO = 7  # blocks: all orders at once are compared faster than by a search
@@ -73,6 +74,11 @@ def cheapest_blocks(cost: Floats, clock: Clock) -> tuple[int, ...]:
     """Return the order that costs least, where ``cost[i, j]`` is paid for i before j."""
     k = len(cost)
     if k > _LISTED_UP_TO:
+        # Where majorities beyond rounding form no cycle, they are the only cheapest order.
+        beaten = (cost - cost.T > tie_tolerance(cost)).sum(axis=1)
+        order = np.argsort(beaten)
+        if (beaten[order] == np.arange(k)).all():
+            return tuple(order.tolist())
         return cheapest_order(cost, whole=False, clock=clock).order
     orders, signs, i, j = _listed(k)
     costs = signs @ (cost[i, j] - cost[j, i])
