@@ -125,7 +125,7 @@ def reach_legend(record: Record) -> str:
     reach = record["reach"]
     budget = budget_text(reach["budget"], reach["votes"], noun_of(record["votes"]))
     without = ", without tiers" * (record["tiers"] is not None)
-    return f"within reach of {budget}{without} (dark: an attack shows it; pale: not ruled out)"
+    return f"within reach of {budget}{without} (inner bar: shown by an attack; outer bar: not ruled out)"
 
 
 def no_reach_text(record: Record) -> str:
