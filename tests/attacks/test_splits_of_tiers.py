@@ -248,3 +248,27 @@ def test_prices_of_neighbours_are_what_a_linear_program_says(change):
                 assert price == pytest.approx(least.fun, abs=1e-9)
                 assert price <= least.fun + 1e-11
     assert change.puts or impossible > 10
+
+
+def test_pricing_many_tiers_ends_when_the_clock_does():
+    votes = some_votes(np.random.default_rng(3), "complete", 12)
+    statistic = hr.Robust(hr.kemeny, 0.05)
+    before = statistic(votes).ranking
+    clock = Clock()
+    aim = Distance(0.5).aim(before, votes.items)
+    search = tiers.CellSearch(votes, statistic, before, [aim], hr.Change.REPLACE, clock, None)
+    whole = (1 << 12) - 1
+    cell = cells.Cell(0.0, 0, search.goal.possible(whole), (), (), whole, change=search.pairs.cheapest((), Clock()))
+    bound, asked = search.splitter.with_cheap_bound, []
+
+    def last_bound(one):
+        asked.append(one)
+        clock.interrupted = stops
+        return bound(one)
+
+    search.splitter.with_cheap_bound = last_bound
+    search._solve = lambda _: None
+    for stops in (False, True):
+        asked.clear()
+        search._try_tiers(cell, tuple(1 << item for item in before.order[::-1]))
+        assert (len(asked) == 1) == stops

@@ -194,6 +194,10 @@ def test_slips_of_newcomers_are_named_as_they_typed_them(run, words, said):
     assert said in err
 
 
+def test_categories_of_other_files_are_refused_by_option(run):
+    assert "--categories applies only to .cat files, not to .soc" in run("rank", "votes.soc", "--categories", "a,b")[2]
+
+
 def test_a_rule_may_be_spelt_as_in_python(run):
     known = run("rank", "battles.csv", "--rule", "bradley-terry", "-q")
     assert run("rank", "battles.csv", "--rule", "bradley_terry", "-q") == known

@@ -39,10 +39,11 @@ def section(lines, title):
 
 def test_places_show_what_chance_and_an_attack_may_do(record, capsys):
     """22 of 111 votes turn a and b, and no sample does."""
+    record = {**record, "chance": None}
     lines = section(lines_of(record, capsys), "Places")
     assert [line.split()[0] for line in lines[:3]] == ["a", "b", "c"]
     assert [line.split("chance ")[1] for line in lines[:3]] == ["1, attack 1–2", "2, attack 1–2", "3, attack 3"]
-    assert lines[3].startswith("chance: 95 % of 200 bootstrap samples; attack: places not ruled out when changing ")
+    assert lines[3].startswith("chance: in 95 % of 200 bootstrap samples; attack: places not ruled out when changing ")
     without = lines_of({**record, "reach": None}, capsys)
     assert "attack" not in "".join(section(without, "Places"))
     alone = section(lines_of({**record, "bootstrap": None}, capsys), "Places")
@@ -50,6 +51,14 @@ def test_places_show_what_chance_and_an_attack_may_do(record, capsys):
     assert [line.split("attack ")[1] for line in alone[:3]] == ["1–2", "1–2", "3"]
     nothing = lines_of({**record, "reach": None, "bootstrap": None}, capsys)
     assert "Places" not in nothing
+
+
+def test_places_by_chance_are_those_of_the_headline(record, capsys):
+    """Where chance is known for all items at once, the bootstrap of each alone would contradict it."""
+    level = {"lower": [1, 1, 3], "upper": [2, 2, 3], "level": 0.95, "text": "", "neighbours": []}
+    lines = section(lines_of({**record, "chance": {**record["chance"], **level}}, capsys), "Places")
+    assert [line.split("chance ")[1] for line in lines[:3]] == ["1–2, attack 1–2", "1–2, attack 1–2", "3, attack 3"]
+    assert lines[3].startswith("chance: at 95 % for all items at once; ")
 
 
 def test_claims_that_do_not_hold_say_so(record, capsys):

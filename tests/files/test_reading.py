@@ -92,7 +92,7 @@ def test_options_that_make_no_sense_are_refused():
         read(FORMS["battles"], short_rows="cut")
     with pytest.raises(UsageError, match="header is the number"):
         read(FORMS["battles"], header=-1)
-    with pytest.raises(UsageError, match=r"categories applies only to \.cat"):
+    with pytest.raises(UsageError, match=r"categories= applies only to \.cat"):
         read(FORMS["preflib"], categories=["x"])
     with pytest.raises(UsageError, match="no option nonsense="):
         validate(io.BytesIO(b"x"), nonsense=1)

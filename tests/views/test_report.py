@@ -245,7 +245,7 @@ def test_markdown_has_the_table_and_the_words(small):
     assert text.startswith(
         "# a is first; putting b first takes 11 of 100 votes.\n\nProven minimum (11 %): 10 only tie. By chance, a or b"
     )
-    assert "| 1 | a | 1 | 1 | 1 | 11 votes (11 %) |\n| 2 | b | 2 | 2 | 2 |" in text
+    assert "| 1 | a | 1 | 1–2 | 1 | 11 votes (11 %) |\n| 2 | b | 2 | 1–2 | 2 |" in text
     assert "- Safely in (1): a (" in text
     assert "| a above b | holds | 10 of 100 votes tie it, 11 put b above a" in text
     assert "| item | kemeny | borda | footrule | copeland | bradley-terry |\n| --- | ---: |" in text
@@ -272,9 +272,9 @@ LATEX = r"""% a is first; putting b first takes 11 of 100 votes.
 \toprule
 Place & Item & Votes to break the gap below & By chance & By attack \\
 \midrule
-1 & a & 11 votes (11 \%) & 1 & 1 \\
+1 & a & 11 votes (11 \%) & 1--2 & 1 \\
 \addlinespace
-2 & b & 51 votes (51 \%) & 2 & 2 \\
+2 & b & 51 votes (51 \%) & 1--2 & 2 \\
 \addlinespace
 3 & c &  & 3 & 3 \\
 \bottomrule

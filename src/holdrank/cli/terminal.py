@@ -15,10 +15,11 @@ from holdrank.words.ladders import ladder_of
 from holdrank.words.misleading import in_brief
 from holdrank.words.names import ballot_text, curve_name
 from holdrank.words.nouns import noun_of
-from holdrank.words.numbers import number, percent, plural, span
+from holdrank.words.numbers import number, plural, span
 from holdrank.words.pictures import concerns, critical_difference_text, left_out
 from holdrank.words.prices import NOT_KNOWN, budget_text, price, price_text
 from holdrank.words.remarks import other_winners_text
+from holdrank.words.standings import chance_phrase
 
 if TYPE_CHECKING:
     from holdrank.analysis.result import Analysis
@@ -82,7 +83,9 @@ def _ladder(record: Record) -> list[str]:
 
 
 def _ranges(record: Record) -> list[str]:
-    drawn, reach = record["bootstrap"], record["reach"]
+    from holdrank.views.standings import shown_chance
+
+    drawn, reach = shown_chance(record), record["reach"]
     if drawn is None and reach is None:
         return []
     order = record["consensus"]["order"]
@@ -112,7 +115,7 @@ def _ranges(record: Record) -> list[str]:
         lines.append(f"and {n - _MOST_ROWS} more items")
     told = []
     if drawn is not None:
-        told.append(f"chance: {percent(drawn['level'])} of {plural(drawn['draws'], 'bootstrap sample')}")
+        told.append(f"chance: {chance_phrase(drawn)}")
     if reach is not None:
         budget = budget_text(reach["budget"], reach["votes"], noun_of(record["votes"]))
         told.append(f"attack: places not ruled out when changing {budget}")

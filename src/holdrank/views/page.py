@@ -27,7 +27,7 @@ from holdrank.words.pictures import concerns, left_out
 from holdrank.words.prices import NOT_KNOWN, budget_text, price, price_text
 from holdrank.words.ratings import ALONE, rating_points, rating_texts, scale_text
 from holdrank.words.remarks import other_winners_text
-from holdrank.words.standings import about_text
+from holdrank.words.standings import about_text, chance_phrase
 from holdrank.words.voters import deciding_text, lead_caption
 
 LONGEST_TEXT = 600  # characters of a note or a sentence
@@ -44,7 +44,7 @@ _PAPER = (
 
 def page_view(record: Record) -> dict[str, Any]:
     """Return the text of the page, not yet escaped."""
-    votes, drawn, reach = record["votes"], record["bootstrap"], record["reach"]
+    votes, drawn, reach = record["votes"], standings.shown_chance(record), record["reach"]
     pictures = [picture for picture in PICTURES if concerns(picture.name, record)]
     missing = _left_out(record)
     shown = [picture for picture in pictures if picture.name != "ranges" and not left_out(picture.name, record)]
@@ -67,7 +67,7 @@ def page_view(record: Record) -> dict[str, Any]:
         "with_chance": drawn is not None,
         "with_reach": reach is not None,
         "wide_reach": reach is not None and any(reach[end] != reach[f"shown_{end}"] for end in ("best", "worst")),
-        "chance_words": "" if drawn is None else f"{percent(drawn['level'])} of {drawn['draws']:,} bootstrap samples",
+        "chance_words": "" if drawn is None else chance_phrase(drawn),
         "budget_words": "" if reach is None else budget_text(reach["budget"], reach["votes"], noun_of(votes)),
         "shown": shown,
         "wide": _wide([picture.name for picture in shown], len(record["items"])),
@@ -139,7 +139,7 @@ def _reading(record: Record) -> list[tuple[str, str, bool]]:
 def _tier_rows(record: Record) -> list[Record]:
     """Return the tiers with a row for each item; the last row of a tier has the votes that break the gap below."""
     names = record["items"]
-    drawn, reach = record["bootstrap"], record["reach"]
+    drawn, reach = standings.shown_chance(record), record["reach"]
     place = {item: k + 1 for k, item in enumerate(record["consensus"]["order"])}
     found = []
     for k, rung in enumerate(ladder_of(record)):

@@ -165,6 +165,8 @@ def both_text(tied: str, attack: dict[str, Any] | None, votes: dict[str, Any]) -
     'By chance, a or b could be first (95 %); an adversary who chooses the votes needs 4 (proven minimum).'
     >>> both_text("a is first beyond chance (95 %)", {**amounts, "sufficient": 6}, {"counts": True, "total": 100})
     'a is first beyond chance (95 %); an adversary who chooses the votes needs 4 to 6.'
+    >>> both_text("a is first", {**amounts, "decides": 1, "sufficient": None}, {"counts": True, "total": 100})
+    'a is first; no attack was found, and none is ruled out.'
     """
     return f"{tied}; {_needs(attack, votes)}." if attack is not None else f"{tied}."
 
@@ -176,11 +178,12 @@ def _needs(attack: dict[str, Any], votes: dict[str, Any]) -> str:
     least, most = attack[names[0]], attack[names[1]]
     amount = number if votes["counts"] else percent
     who = f"an adversary who chooses the {noun_of(votes)}s needs"
+    trivial = not least or (votes["counts"] and least <= 1)  # one vote is always needed
     if most is None:
-        return f"{who} at least {amount(least)}" if least else "no attack was found, and none is ruled out"
+        return "no attack was found, and none is ruled out" if trivial else f"{who} at least {amount(least)}"
     if least == most:
         return f"{who} {amount(most)} (proven minimum)"
-    if not least or (votes["counts"] and least <= 1):
+    if trivial:
         return f"{who} at most {amount(most)}"
     return f"{who} {amount(least)} to {amount(most)}"
 

@@ -90,6 +90,19 @@ def chance_legend(drawn: Record) -> str:
     return f"by chance ({percent(drawn['level'])} of bootstrap samples)"
 
 
+def chance_phrase(drawn: Record) -> str:
+    """Return how sure places by chance are: for ``all`` items at once at some level, or one item at a time.
+
+    Examples
+    --------
+    >>> chance_phrase({"all": 0.95}), chance_phrase({"level": 0.95, "draws": 1000})
+    ('at 95 % for all items at once', 'in 95 % of 1,000 bootstrap samples')
+    """
+    if "all" in drawn:
+        return f"at {percent(drawn['all'])} for all items at once"
+    return f"in {percent(drawn['level'])} of {drawn['draws']:,} bootstrap samples"
+
+
 def anywhere_text(chance: Record, *, alone: bool) -> str:
     """Return that chance rules out hardly any place of hardly any item; `alone` is whether bars show each item alone.
 
@@ -112,7 +125,7 @@ def reach_legend(record: Record) -> str:
     reach = record["reach"]
     budget = budget_text(reach["budget"], reach["votes"], noun_of(record["votes"]))
     without = ", without tiers" * (record["tiers"] is not None)
-    return f"within reach of {budget}{without} (dark: an attack shows it; pale: not ruled out)"
+    return f"within reach of {budget}{without} (inner bar: shown by an attack; outer bar: not ruled out)"
 
 
 def no_reach_text(record: Record) -> str:

@@ -317,6 +317,8 @@ class CellSearch:
         """Solve the cell of these tiers; return it if it may hold an attack but gave none."""
         cell = root
         for mask in tiers:
+            if self.clock.over():
+                return []
             same = self.goal.free and self.goal.clean(cell.rest) and mask == self.goal.top(cell.rest)
             cell = self.splitter.with_tier(cell, mask, free=same)
             if not same:

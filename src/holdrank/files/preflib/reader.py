@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from holdrank.errors import InputError, UsageError, quote
+from holdrank.errors import InputError, Message, Option, UsageError, quote
 from holdrank.files.containers.source import Source, line_feeds
 from holdrank.files.preflib.bulk import Body, read_body
 from holdrank.files.read_options import ReadOptions
@@ -146,7 +146,7 @@ def ballots_of(
     _settle_kind(file, extension)
     categories = options.categories
     if categories is not None and file.kind != "cat":
-        raise UsageError(f"categories applies only to .cat files, not to .{file.kind}")
+        raise UsageError(Message(Option("categories"), f" applies only to .cat files, not to .{file.kind}"))
     if not file.names:
         raise file.fault(
             "no alternatives are declared",
