@@ -100,8 +100,9 @@ class Case:
             todo, seconds = [0], _SHORT_SEARCH
         if not todo or self.engine.by_search or not self.before.status.is_exact:
             return list(answers)
-        least = math.inf if time_limit is None else _OF_THE_TIME * time_limit
-        least = min(_last(clock, seconds), max(least, _SHORT_SEARCH))
+        least = _last(clock, seconds)
+        if time_limit is not None:
+            least = min(least, max(_OF_THE_TIME * time_limit, _SHORT_SEARCH), time_limit)
         more = Clock(max(clock.seconds_left(), least), within=clock)
         search = Case(self.votes, self.statistic, self.before, self.change, searching(self.statistic))
         found = dict(zip(todo, search.answers([answers[k].aim for k in todo], more, progress), strict=True))
