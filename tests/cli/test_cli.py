@@ -18,7 +18,7 @@ from holdrank import cli, files
 from holdrank.analysis.board import COLUMNS
 from holdrank.attacks import goals
 from holdrank.cli import board, options
-from holdrank.rules import consensus
+from holdrank.rules import registry
 from holdrank.status import Status, Step
 from holdrank.views.boards import BOARD_FORMS
 
@@ -288,9 +288,9 @@ def test_require_proof_changes_only_the_exit_code(run, tmp_path):
 def test_interruption_keeps_the_result_and_exits_with_130(run, monkeypatch):
     from dataclasses import replace
 
-    real = consensus.kemeny
+    real = registry.kemeny
     monkeypatch.setattr(
-        consensus, "kemeny", lambda votes, **options: replace(real(votes, **options), status=Status.INTERRUPTED)
+        registry, "kemeny", lambda votes, **options: replace(real(votes, **options), status=Status.INTERRUPTED)
     )
     code, out, _ = run("rank", "votes.soc", "-q")
     assert code == 130

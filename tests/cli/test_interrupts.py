@@ -118,6 +118,7 @@ def test_searches_return_what_they_have(folder, command, told):
     code, out, err = ended(process)
     assert code == 130, err
     assert told in out
+    assert "interrupted" in out + err
 
 
 @pytest.mark.parametrize(

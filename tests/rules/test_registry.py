@@ -210,9 +210,9 @@ def test_votes_keep_a_kemeny_consensus_that_is_proved_and_no_other(monkeypatch):
     run = rule_named("kemeny").run
     asked = []
 
-    def counted(votes, *, time_limit):
+    def counted(votes, *, time_limit, progress):
         asked.append(time_limit)
-        return hr.kemeny(votes, time_limit=time_limit)
+        return hr.kemeny(votes, time_limit=time_limit, progress=progress)
 
     monkeypatch.setattr(registry, "kemeny", counted)
     assert not run(votes, 0.0).status.is_exact

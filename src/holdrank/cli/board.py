@@ -91,4 +91,6 @@ def board(file: str, output: str | None, shown: str | None, rule: str, draws: in
     elif output is None:
         click.echo(board_markdown(found), nl=False)
     tell_limit(time_limit, found.status, "may fill the empty cells")
+    if found.status.is_interrupted:
+        complain("note: interrupted; empty cells were not computed")
     return exit_code(found.status, False)

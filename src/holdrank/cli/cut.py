@@ -19,7 +19,7 @@ from holdrank.cli.options import (
     tell_rule,
     time_option,
 )
-from holdrank.cli.printing import exit_code, plain_table, print_json, print_table, searching, tell_limit
+from holdrank.cli.printing import complain, exit_code, plain_table, print_json, print_table, searching, tell_limit
 from holdrank.errors import show
 from holdrank.words.cuts import cut_lists, cut_text
 from holdrank.words.numbers import plural
@@ -88,6 +88,8 @@ def cut(file: str, k: int, wrong: float | None, budget: float, rule: str, time_l
             click.echo(f"note: {note}")
         tell_rule(asked, rule)
     tell_limit(time_limit, status, "may decide more of them")
+    if status.is_interrupted:
+        complain("note: interrupted; items that were not tested yet are undecided")
     return exit_code(status, False)
 
 

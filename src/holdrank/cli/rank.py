@@ -201,13 +201,13 @@ def tiers(file: str, theta: float | str, merge: str, path: bool, rule: str, time
 def _consensus(votes: Votes, rule: str, time_limit: float | None, quiet: bool, verbose: bool,
                model: dict[str, Any] | None = None) -> Consensus:  # fmt: skip
     from holdrank.rules.bradley_terry import bradley_terry
-    from holdrank.rules.consensus import kemeny
+    from holdrank.rules.registry import rule_of
 
     with progress_line(quiet, f"ranking by {rule_name(rule)}") as progress:
-        if rule == "kemeny":
-            found = kemeny(votes, time_limit=command_clock.left(time_limit), progress=progress)
+        if model:
+            found = bradley_terry(votes, **model)
         else:
-            found = bradley_terry(votes, **model) if model else statistic(rule)(votes)
+            found = rule_of(statistic(rule)).run(votes, command_clock.left(time_limit), progress)
     if verbose:
         complain(f"{found.status}: {found.proof}; {found.seconds:.3f} s")
     return found

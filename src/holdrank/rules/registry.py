@@ -35,7 +35,7 @@ from holdrank.rules.consensus import (
 from holdrank.rules.medians import Median, median_optima
 from holdrank.rules.metrics import distances
 from holdrank.rules.scores import copeland, copeland_ties, mean_score, tied_by_mean_score
-from holdrank.status import Status
+from holdrank.status import Status, Step
 from holdrank.votes.counting import Distance
 from holdrank.votes.memo import keep, recall
 from holdrank.votes.pairs import PairCounts
@@ -44,6 +44,7 @@ from holdrank.votes.wins import pair_shares
 
 Needs: TypeAlias = Literal["pairs", "places", "scores", "ballots"]
 Symmetry: TypeAlias = Literal["always", "complete", "no"]
+Progress: TypeAlias = Callable[[Step], None]
 
 _PROVED = "kemeny"  # what votes keep: their Kemeny consensus, once it is proved
 
@@ -69,7 +70,7 @@ class Rule:
     symmetric : {"always", "complete", "no"}
         Whether reversed votes give the reversed consensus: always, or where every ballot compares every pair.
     timed : callable or None
-        The same with a time limit in seconds as second argument.
+        The same with a time limit in seconds and a callable for progress as further arguments.
     tied : callable or None
         For rules that sort by a score: the items of the votes, tied where their scores are equal.
     optima : callable or None
@@ -102,7 +103,7 @@ class Rule:
     median_of: Distance | None = None
     majorities_first: bool = False
     symmetric: Symmetry = "no"
-    timed: Callable[[Votes, float | None], Consensus] | None = None
+    timed: Callable[[Votes, float | None, Progress | None], Consensus] | None = None
     tied: Callable[[Votes], Ranking] | None = None
     optima: Callable[[Votes, int], list[Ranking] | None] | None = None
     one_ballot: Callable[[int], int] | None = None
@@ -118,9 +119,9 @@ class Rule:
     draws: Any = None
     proof: Any = None
 
-    def run(self, votes: Votes, time_limit: float | None) -> Consensus:
+    def run(self, votes: Votes, time_limit: float | None, progress: Progress | None = None) -> Consensus:
         """Return the consensus, within the time limit if the rule can be given one."""
-        return self.function(votes) if self.timed is None else self.timed(votes, time_limit)
+        return self.function(votes) if self.timed is None else self.timed(votes, time_limit, progress)
 
     def pairwise(self, wins: Floats, total: float) -> Floats:
         """Return the matrix P that tiers of this rule are merged by, from pairwise wins and the number of votes."""
@@ -135,11 +136,11 @@ class Rule:
         return _rules[self.twin] if self.twin and votes.compares_all else self
 
 
-def _kemeny_once(votes: Votes, time_limit: float | None) -> Consensus:
+def _kemeny_once(votes: Votes, time_limit: float | None, progress: Progress | None) -> Consensus:
     """Return Kemeny's consensus, which votes keep once it is proved: each attack, interval or curve begins with it."""
     found: Consensus | None = recall(votes, _PROVED)
     if found is None:
-        found = kemeny(votes, time_limit=time_limit)
+        found = kemeny(votes, time_limit=time_limit, progress=progress)
         if found.status is Status.PROVED:
             keep(votes, _PROVED, found)
     return found
