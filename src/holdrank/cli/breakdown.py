@@ -245,7 +245,7 @@ def _cells(curve: dict[str, Any], k: int, n: int, votes: dict[str, Any]) -> tupl
 def _pairs_moved(delta: float, n: int, distance: str) -> str:
     """Return a distance as a number of pairs, rounded up to the next possible one: halves where ties count half."""
     halves = 2 if distance == "hausdorff_half" else 1
-    return f"{math.ceil(halves * delta * n * (n - 1) / 2 - 1e-9) / halves:.12g}"
+    return number(math.ceil(halves * delta * n * (n - 1) / 2 - 1e-9) / halves)
 
 
 def _print_breakdown(votes: Votes, curve: dict[str, Any]) -> None:

@@ -89,8 +89,10 @@ def moves(share: float, flips: int, pairs: int) -> Deed:
     --------
     >>> moves(0.5, 2, 3).does, moves(0.5, 0, 0).noun
     ('move the consensus by 2 of 3 pairs', 'moving the consensus by 50 % of the pairs')
+    >>> moves(0.5, 1077, 21528).does
+    'move the consensus by 1,077 of 21,528 pairs'
     """
-    far = f"{flips} of {plural(pairs, 'pair')}" if pairs else f"{percent(share)} of the pairs"
+    far = f"{flips:,} of {plural(pairs, 'pair')}" if pairs else f"{percent(share)} of the pairs"
     rest = f"the consensus by {far}"
     return Deed(f"moving {rest}", f"move {rest}", f"moves {rest}", f"the consensus moves by at least {far}")
 
