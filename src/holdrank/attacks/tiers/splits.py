@@ -117,10 +117,9 @@ class Splitter:
         # Joins multiply, too: they come before other tiers only where these are many more.
         if self.merge == "naive" and (cell.rest.bit_count() > _FEW_BELOW or any(cell.free)):
             for run in runs:
-                if not run.ends_where_it_should(self.rows.theta):
-                    told = self._joins(cell, run)
-                    if told is not None:
-                        return told
+                ends = run.ends_where_it_should(self.rows.theta)
+                if not ends and (told := self._joins(cell, run)) is not None:
+                    return told
         return None
 
     def _choose(self, cell: Cell, rows: list[Row]) -> Cell:
