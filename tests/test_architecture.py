@@ -148,6 +148,12 @@ def test_every_room_has_a_folder_of_tests():
     assert folders - APART == {room for room in ROOMS if (SOURCE / room).is_dir()}
 
 
+def test_no_two_files_of_tests_share_a_name():
+    """Pytest would refuse to run both, outside of packages."""
+    names = [path.name for path in (ROOT / "tests").rglob("*.py") if not (path.parent / "__init__.py").exists()]
+    assert sorted({name for name in names if names.count(name) > 1}) == []
+
+
 def test_the_modules_of_rooms_are_in_the_document():
     """Where the page names modules of a room, it names them all, and none that is not there."""
     for room, words in table("The rooms"):

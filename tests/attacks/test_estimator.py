@@ -11,7 +11,7 @@ import pytest
 
 import holdrank as hr
 from conftest import ROOT
-from holdrank.attacks.batches import BatchMerge, Median, all_orders, batch_form
+from holdrank.attacks.batches import BatchMerge, MedianBatch, all_orders, batch_form
 from holdrank.attacks.estimator.descent import score_gradient, softmax
 from holdrank.attacks.estimator.engine import smoothed
 
@@ -104,7 +104,7 @@ def test_batch_statistics_of_seven_and_eight_items_are_the_statistics(statistic,
 @pytest.mark.parametrize("n", [7, 8])
 def test_halves_of_orders_find_the_first_cheapest_order(n, kendall):
     rng = np.random.default_rng(n)
-    form = Median(n, np.zeros(1), kendall=kendall)
+    form = MedianBatch(n, np.zeros(1), kendall=kendall)
     fine = rng.normal(size=(40, form.features.shape[1]))
     for means in (fine, np.round(fine), np.zeros_like(fine)):
         costs = means @ form.costs

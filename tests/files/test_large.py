@@ -343,7 +343,7 @@ def test_arguments_of_count_pairs(tmp_path):
 
 def test_a_long_count_tells_how_far_it_is_and_leaves_nothing_behind():
     steps: list[hr.Step] = []
-    with scan.Engine(steps.append) as engine:
+    with scan.Database(steps.append) as engine:
         assert engine.folder.is_dir()
         slow = "SELECT count(*) FROM range(60000000) a WHERE hash(a.range) % 7 = 0"
         assert engine.rows(slow, "", "counting")[0][0] > 0
@@ -356,9 +356,9 @@ def test_a_long_count_tells_how_far_it_is_and_leaves_nothing_behind():
     def interrupt(_: hr.Step) -> None:
         raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt), scan.Engine(interrupt) as engine:
+    with pytest.raises(KeyboardInterrupt), scan.Database(interrupt) as engine:
         engine.rows("SELECT sum(hash(a.range + b.range) % 7) FROM range(100000) a, range(100000) b", "", "counting")
-    with scan.Engine(memory="20MB") as engine, pytest.raises(hr.LimitError, match="more memory"):
+    with scan.Database(memory="20MB") as engine, pytest.raises(hr.LimitError, match="more memory"):
         engine.rows("SELECT list(range) FROM range(20000000)", "file")
 
 

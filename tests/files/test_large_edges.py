@@ -120,7 +120,7 @@ def test_a_delimiter_is_for_csv(tmp_path):
 def test_an_engine_that_cannot_start_leaves_no_folder(tmp_path, monkeypatch):
     monkeypatch.setattr(scan.tempfile, "tempdir", str(tmp_path))
     with pytest.raises(Exception, match="Memory must have a number"):
-        scan.Engine(memory="a lot")
+        scan.Database(memory="a lot")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -218,7 +218,7 @@ class _How:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class VoteFile:
     """A file of votes for a task.
 
     Attributes
@@ -242,7 +242,7 @@ class Source:
 
 def sources(
     files: Iterable[str | os.PathLike[str]], reading: Mapping[str, Any], executor: Executor | None
-) -> list[Source]:
+) -> list[VoteFile]:
     """Return files as tasks need them."""
     found = []
     for number, file in enumerate(files):
@@ -255,7 +255,7 @@ def sources(
             digest = _digest(name)
             if executor is not None:
                 content = os.path.abspath(name)  # workers may run in another folder
-        found.append(Source(f"{number}: {digest}", name, content))
+        found.append(VoteFile(f"{number}: {digest}", name, content))
     return found
 
 
@@ -297,7 +297,7 @@ def go_on(*statuses: Status) -> None:
 
 
 def _breakdown(
-    parcel: Parcel[None], source: Source, how: _How, reading: dict[str, Any], clock: Clock
+    parcel: Parcel[None], source: VoteFile, how: _How, reading: dict[str, Any], clock: Clock
 ) -> tuple[Record, bool]:
     del parcel, clock  # each file has a time limit of its own
     votes = source.votes(reading)

@@ -16,24 +16,15 @@ import numpy.typing as npt
 
 from holdrank.arrays.native import call
 
-LEAST_GAIN = 1e-9
+_LEAST_GAIN = 1e-9  # of a move
 
 
-def descend(
-    margin: npt.NDArray[np.float64], order: npt.NDArray[np.integer[Any]], least_gain: float = LEAST_GAIN
-) -> float:
-    """Improve `order` by moves that gain more than `least_gain`; return the total gain."""
-    return float(call("descend", margin, len(order), order, least_gain))
+def descend(margin: npt.NDArray[np.float64], order: npt.NDArray[np.integer[Any]]) -> float:
+    """Improve `order` by moves of one item; return the total gain."""
+    return float(call("descend", margin, len(order), order, _LEAST_GAIN))
 
 
-def wander(
-    margin: npt.NDArray[np.float64],
-    order: npt.NDArray[np.integer[Any]],
-    *,
-    steps: int,
-    seed: int,
-    least_gain: float = LEAST_GAIN,
-) -> float:
+def wander(margin: npt.NDArray[np.float64], order: npt.NDArray[np.integer[Any]], *, steps: int, seed: int) -> float:
     """Improve `order` by iterated insertion search, which reads about `steps` margins; return the total gain.
 
     Random moves of one to three items are followed by insertion search among the items that they pass. Now and then the
@@ -41,4 +32,4 @@ def wander(
     machine.
     """
     heat = float(np.abs(margin).mean())
-    return float(call("wander", margin, len(order), order, least_gain, heat, steps, seed))
+    return float(call("wander", margin, len(order), order, _LEAST_GAIN, heat, steps, seed))

@@ -103,7 +103,7 @@ def batch_form(statistic: Statistic, n: int, like: Any) -> BatchForm | None:
     if median_of == "spearman_rho":
         return _Borda(n, like)
     if median_of is not None:
-        return Median(n, like, kendall=median_of == "kendall")
+        return MedianBatch(n, like, kendall=median_of == "kendall")
     if isinstance(statistic, Robust) and statistic.merge != "smith":
         base = batch_form(statistic.base, n, like)
         if base is not None:
@@ -117,7 +117,7 @@ def batch_form(statistic: Statistic, n: int, like: Any) -> BatchForm | None:
     )
 
 
-class Median(BatchForm):
+class MedianBatch(BatchForm):
     """Kemeny and footrule: the ranking of least expected distance, the first of several."""
 
     def __init__(self, n: int, like: Any, *, kendall: bool) -> None:
@@ -282,7 +282,7 @@ class _Merged(BatchForm):
         self._ways = ways
         leads = _constant(2 * pairs_before(n) - 1, like)
         self._means = base.features.shape[1]
-        self._leads = 0 if isinstance(base, Median) and base.by_pairs else self._means  # where they begin
+        self._leads = 0 if isinstance(base, MedianBatch) and base.by_pairs else self._means  # where they begin
         self.features = self._xp.concat((base.features, leads), axis=1) if self._leads else base.features
         # Which pair of items stands at each pair of places, for every outcome of the base.
         number = np.zeros((n, n), dtype=np.int64)

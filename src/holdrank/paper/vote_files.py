@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from holdrank import plots
-from holdrank.analysis.many import Source, go_on, sources
+from holdrank.analysis.many import VoteFile, go_on, sources
 from holdrank.analysis.tradeoff import tradeoff
 from holdrank.errors import HoldrankError, InputError, Message, UsageError, one_line, quote, reason, show
 from holdrank.files.read_options import ReadOptions, check_format
@@ -196,7 +196,7 @@ def _listed(file: File, reading: Mapping[str, Any]) -> _Listed:
 
 
 def _panel(
-    _parcel: Parcel[None], source: Source, reading: dict[str, Any], time_limit: float | None, _clock: Clock
+    _parcel: Parcel[None], source: VoteFile, reading: dict[str, Any], time_limit: float | None, _clock: Clock
 ) -> tuple[tuple[Data, list[Data]] | HoldrankError, bool]:
     try:
         votes = source.votes(reading)

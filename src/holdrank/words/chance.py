@@ -63,23 +63,6 @@ def neighbours_text(separated: int, pairs: int, level: float) -> str:
     return f"{many} of {pairs:,} neighbouring pairs {verb} separated at {percent(level)}."
 
 
-def top_text(names: Sequence[str], k: int, level: float) -> str:
-    """Return how many items may be among the first k.
-
-    Examples
-    --------
-    >>> top_text(["a", "b", "c"], 1, 0.95), top_text(["a"], 1, 0.95), top_text(["a", "b"], 2, 0.95)
-    ('3 items may come first at 95 %: a, b, c.', 'a comes first at 95 %.', 'The first 2 are settled at 95 %: a, b.')
-    """
-    who = ", ".join(show(name, 60) for name in names[:12]) + (f" and {len(names) - 12:,} more" * (len(names) > 12))
-    if len(names) == k:
-        return f"{who} comes first at {percent(level)}." if k == 1 else (
-            f"The first {k} are settled at {percent(level)}: {who}."
-        )  # fmt: skip
-    among = "may come first" if k == 1 else f"may be among the first {k}"
-    return f"{plural(len(names), 'item')} {among} at {percent(level)}: {who}."
-
-
 def unknown_note(names: Sequence[str]) -> str:
     """Return which items have no score that could be compared."""
     return NO_VALUE.format(show(names[0], 60)) if len(names) == 1 else NO_VALUES.format(number(len(names)))

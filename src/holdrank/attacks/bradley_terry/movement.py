@@ -125,11 +125,6 @@ class Movement:
         self.widest_gap = max(1.0, math.log(2 / RIDGE))
 
     @cached_property
-    def conductances(self) -> Floats:
-        """How strongly battles tie two items together."""
-        return np.asarray(self.fought * sigma(self.gaps) * sigma(-self.gaps))
-
-    @cached_property
     def inverse(self) -> Floats:
         """The inverse of the curvature at the strengths."""
         return self.inverted(sigma(self.gaps) * sigma(-self.gaps))

@@ -19,7 +19,7 @@ import triton
 import triton.language as tl
 from triton.language.extra import libdevice
 
-from holdrank.attacks.batches import Median, batch_form
+from holdrank.attacks.batches import MedianBatch, batch_form
 from holdrank.attacks.estimator.descent import DescentOptions, Gain, SmoothedProblem
 
 _NARROW = 32  # rankings: up to here they fit into one small block
@@ -188,7 +188,7 @@ class FusedSampler:
         features[: self.size, self.means] = 1.0
         self._features = self._table(features)
         self._costs = None
-        if isinstance(form, Median):
+        if isinstance(form, MedianBatch):
             costs = np.zeros((self.width, -(-self.size // _ORDERS) * _ORDERS), dtype=np.float32)
             costs[: self.means, : self.size] = form.costs
             costs[self.means, self.size :] = 2.0**15  # no order: never the cheapest

@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 
 from holdrank.arrays.tolerances import SAME
-from holdrank.attacks.batches import Median, all_orders, all_places
+from holdrank.attacks.batches import MedianBatch, all_orders, all_places
 from holdrank.attacks.estimator.descent import SmoothedProblem, softmax
 from holdrank.rankings import Floats, Ints
 from holdrank.rules.merges import Robust
@@ -253,5 +253,5 @@ def _tables(median_of: str, n: int) -> tuple[Floats, Floats]:
     if median_of == "spearman_rho":
         place = all_places(n).astype(np.float64)
         return place, -2 * place.T
-    form = Median(n, np.zeros(1), kendall=median_of == "kendall")
+    form = MedianBatch(n, np.zeros(1), kendall=median_of == "kendall")
     return form.features, form.costs

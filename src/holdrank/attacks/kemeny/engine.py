@@ -18,7 +18,7 @@ import numpy as np
 from holdrank.attacks.goals import Aim
 from holdrank.attacks.kemeny import walks
 from holdrank.attacks.kemeny.counted import CountedSearch
-from holdrank.attacks.kemeny.many_items import Claim
+from holdrank.attacks.kemeny.many_items import GoalSearch
 from holdrank.attacks.kemeny.orders import block_bounds_of, flips
 from holdrank.attacks.kemeny.siege import SUBSETS_UP_TO, Priced, Siege
 from holdrank.attacks.kemeny.targets import TargetSearch
@@ -54,7 +54,7 @@ def find(
     others = [at for at, known in enumerate(out) if known is None]
     for done, at in enumerate(others):
         part = clock.share(len(others) - done)
-        wish = _Wish(siege, aims[at]) if siege.n <= SUBSETS_UP_TO else Claim(siege, aims[at])
+        wish = _Wish(siege, aims[at]) if siege.n <= SUBSETS_UP_TO else GoalSearch(siege, aims[at])
         wish.search(part, progress)
         out[at] = wish.found(part)
     return [known for known in out if known is not None]
@@ -80,7 +80,7 @@ def whole(
     for group in ([curve] if curve else []) + [[at] for at, aim in enumerate(aims) if not aim.flips]:
         if siege.n > SUBSETS_UP_TO and group != curve:
             (at,) = group
-            out[at] = Claim(siege, aims[at]).whole(found[at].lower, orders[at], clock)
+            out[at] = GoalSearch(siege, aims[at]).whole(found[at].lower, orders[at], clock)
             continue
         counted = CountedSearch(siege, [aims[at] for at in group], [found[at].lower for at in group])
         counted.search([orders[at] for at in group if len(orders[at])], clock)

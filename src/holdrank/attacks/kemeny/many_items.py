@@ -35,7 +35,7 @@ _SPLITS = 20  # of sets of arcs, for one set of weights
 _EXACT = 1e-4  # in UNIT: bounds this near are one number
 
 
-class Claim:
+class GoalSearch:
     """The search for the minimum budget that reaches one goal other than a distance."""
 
     def __init__(self, siege: Siege, aim: Aim) -> None:

@@ -388,12 +388,11 @@ class Splitter:
             if (p, -side * sign) in whole.sides:
                 continue
             cell = replace(whole, sides=whole.sides | {(p, side * sign)})
-            if self.pairs.speaks is None:
-                row = self.rows.exceeds if more else self.rows.farther
-                rows = [row(large, side, pair, way) for pair in small for way in (1.0, -1.0)]
-                out.append(self._choose(cell, rows))
-            else:
+            if self.pairs.speaks is not None:
                 out.append(self._within(cell, Window(large, side, small, 0.0, self.rows.theta)))
+                continue
+            row = self.rows.exceeds if more else self.rows.farther
+            out.append(self._choose(cell, [row(large, side, pair, way) for pair in small for way in (1.0, -1.0)]))
         return out
 
     def _narrowed(self, cell: Cell, P: Floats) -> list[Cell] | None:
@@ -409,8 +408,8 @@ class Splitter:
         if not wide:
             return None
         window = max(wide, key=missing)
-        level = float(devs[window.large] + max(devs[pair] for pair in window.small)) / 2
-        level = min(max(level, window.low), window.high)
+        middle = float(devs[window.large] + max(devs[pair] for pair in window.small)) / 2
+        level = min(max(middle, window.low), window.high)
         rest = self._without(cell, window)
         # Not needed to cover the cell, but a chance of an attack: one level is all of the condition.
         exactly = self._within(rest, replace(window, low=level, high=level))

@@ -23,16 +23,16 @@ from holdrank.files.jsonl import ballots_of, json_value
 from holdrank.files.large.digests import Digests
 from holdrank.files.large.rows import (
     COUNTED,
-    Plan,
+    Layout,
     distinct_rows,
     expect_plain,
     fits,
+    layout_of,
     no_json,
     parts_of,
     pieces,
-    plan_of,
 )
-from holdrank.files.large.scan import Engine, NotForDuckDB, Scan, UnreadableError, located, open_scan
+from holdrank.files.large.scan import Database, NotForDuckDB, Scan, UnreadableError, located, open_scan
 from holdrank.files.read_options import ReadOptions, check_format
 from holdrank.files.sniff import is_pattern
 from holdrank.files.table_form import table_form
@@ -126,22 +126,22 @@ def read_large(
     The votes hold distinct ballots if these fit, else every comparison as a ballot over two items.
     """
     try:
-        with Engine(progress) as engine:
-            scan, plan = _opened(engine, source, format, options)
+        with Database(progress) as db:
+            scan, layout = _opened(db, source, format, options)
             with Digests(scan) as digests:
-                if not fits(engine, scan, plan):
-                    counts = _counts_of_scan(engine, scan, plan, options)
+                if not fits(db, scan, layout):
+                    counts = _counts_of_scan(db, scan, layout, options)
                     if not counts.total:
                         raise no_marks(scan.source)
-                    return _with_reading(counts, scan, plan, digests).as_votes()
+                    return _with_reading(counts, scan, layout, digests).as_votes()
                 with located(scan):
-                    table = distinct_rows(engine, scan, plan)
-                engine.close()  # which gives its memory back
+                    table = distinct_rows(db, scan, layout)
+                db.close()  # which gives its memory back
                 with located(scan):
-                    raw = _raw(table, plan, options)
+                    raw = _raw(table, layout, options)
                     if not raw.ranks.any():
                         raise no_marks(scan.source)
-                    return Votes.from_raw(raw, _reading(scan, plan, raw.choices, digests))
+                    return Votes.from_raw(raw, _reading(scan, layout, raw.choices, digests))
     except NotForDuckDB as reason:
         if is_pattern(source):
             raise _refused(source, reason, "read the files one by one") from reason
@@ -158,15 +158,15 @@ def _refused(source: Source, reason: NotForDuckDB, repair: str) -> UsageError:
     return UsageError(Message(f"{os.fspath(source)}: ", *reason.args), repair=repair)
 
 
-def _opened(engine: Engine, source: Source, format: str | None, options: ReadOptions) -> tuple[Scan, Plan]:
+def _opened(db: Database, source: Source, format: str | None, options: ReadOptions) -> tuple[Scan, Layout]:
     expect_plain(options)
-    scan = open_scan(source, engine, delimiter=options.delimiter, format=format)
+    scan = open_scan(source, db, delimiter=options.delimiter, format=format)
     if options.where:
         found = sql_conditions(scan.names, scan.text_of, options)
         scan = replace(scan, where=tuple(found.items()))
     with located(scan):
-        plan = plan_of(engine, scan, format, options)
-    return scan, replace(plan, chosen=where_in_words(options))
+        layout = layout_of(db, scan, format, options)
+    return scan, replace(layout, chosen=where_in_words(options))
 
 
 def _count(
@@ -174,71 +174,71 @@ def _count(
 ) -> PairCounts:
     """Return the counts of one source, here or in parts on an executor."""
     try:
-        with Engine(progress) as engine:
-            scan, plan = _opened(engine, source, format, options)
+        with Database(progress) as db:
+            scan, layout = _opened(db, source, format, options)
             if executor is None:
                 with Digests(scan) as digests:
-                    return _with_reading(_counts_of_scan(engine, scan, plan, options), scan, plan, digests)
-            parts = parts_of(engine, scan)
+                    return _with_reading(_counts_of_scan(db, scan, layout, options), scan, layout, digests)
+            parts = parts_of(db, scan)
     except NotForDuckDB as reason:
         raise _refused(source, reason, "read it with read_votes, and count with PairCounts.from_votes") from reason
     work = {str(k): (part,) for k, part in enumerate(parts)}
     found: dict[str, PairCounts] = {}
     with Clock() as clock, Digests(scan) as digests:
-        for key, counts in spread(_count_part, work, Parcel((plan, options)), clock, executor=executor):
+        for key, counts in spread(_count_part, work, Parcel((layout, options)), clock, executor=executor):
             found[key] = counts
             if progress is not None:
                 progress(Step("parts counted", len(found), len(parts)))
         if len(found) < len(parts):
             raise KeyboardInterrupt
-        return _with_reading(reduce(add, [found[key] for key in work]), scan, plan, digests)
+        return _with_reading(reduce(add, [found[key] for key in work]), scan, layout, digests)
 
 
-def _count_part(parcel: Parcel[tuple[Plan, ReadOptions]], part: Scan, clock: Clock) -> tuple[PairCounts, bool]:  # noqa: ARG001
+def _count_part(parcel: Parcel[tuple[Layout, ReadOptions]], part: Scan, clock: Clock) -> tuple[PairCounts, bool]:  # noqa: ARG001
     """Count one part, in a worker, on one thread: the other workers use the others."""
-    plan, options = parcel.value
+    layout, options = parcel.value
     try:
-        with Engine(memory=_MEMORY_OF_A_PART, threads=1) as engine:
-            return _counts_of_scan(engine, part, plan, options, whole=False), True
+        with Database(memory=_MEMORY_OF_A_PART, threads=1) as db:
+            return _counts_of_scan(db, part, layout, options, whole=False), True
     except NotForDuckDB as reason:
         raise UsageError(f"{part.source}: {reason}") from reason
 
 
-def _counts_of_scan(engine: Engine, scan: Scan, plan: Plan, options: ReadOptions, whole: bool = True) -> PairCounts:
+def _counts_of_scan(db: Database, scan: Scan, layout: Layout, options: ReadOptions, whole: bool = True) -> PairCounts:
     """Return the counts of files, or of a part of one; those of no votes at all are counts of 0 votes."""
-    if fits(engine, scan, plan):
+    if fits(db, scan, layout):
         with located(scan):
-            return _counts_of_table(distinct_rows(engine, scan, plan), plan, options, whole)
+            return _counts_of_table(distinct_rows(db, scan, layout), layout, options, whole)
     counts = None
-    for where, table in pieces(engine, scan, plan):
+    for where, table in pieces(db, scan, layout):
         with located(where):
-            more = _counts_of_table(table, plan, options, whole)
+            more = _counts_of_table(table, layout, options, whole)
         counts = more if counts is None else counts + more
     assert counts is not None  # what does not fit is not empty
     return counts
 
 
-def _counts_of_table(table: Table, plan: Plan, options: ReadOptions, whole: bool) -> PairCounts:
-    if plan.form in COUNTED:
-        if plan.form == "battles":
+def _counts_of_table(table: Table, layout: Layout, options: ReadOptions, whole: bool) -> PairCounts:
+    if layout.form in COUNTED:
+        if layout.form == "battles":
             tally, choices = tally_battles(table, options, Problems(), whole=whole)
         else:
             tally, choices = tally_pair_counts(table, options, Problems())
         return PairCounts.from_tally(tally, Reading(choices=choices | OF_PAIRS))
     counts: list[PairCounts] = []
-    for piece in _some_at_a_time(table, _width(table, plan)):
-        raw = _raw(piece, plan, options)
+    for piece in _some_at_a_time(table, _width(table, layout)):
+        raw = _raw(piece, layout, options)
         counts.append(PairCounts.from_raw(raw, Reading(choices=raw.choices)))
-    rule = options.unlisted_or("bottom" if plan.form in ("positions", "rank-columns") else "observed")
+    rule = options.unlisted_or("bottom" if layout.form in ("positions", "rank-columns") else "observed")
     return reduce(add, counts) if counts else PairCounts.of_nobody(rule)
 
 
-def _width(table: Table, plan: Plan) -> int:
+def _width(table: Table, layout: Layout) -> int:
     """Return a guess at the number of items: as many as there are columns of items, or different names."""
-    if plan.form in ("rank-columns", "score-columns"):
-        return len(plan.used)
-    columns = [table.columns[k] for k in plan.used]
-    return max([len(column.values) for column in columns if isinstance(column, Coded)] or [len(plan.used)])
+    if layout.form in ("rank-columns", "score-columns"):
+        return len(layout.used)
+    columns = [table.columns[k] for k in layout.used]
+    return max([len(column.values) for column in columns if isinstance(column, Coded)] or [len(layout.used)])
 
 
 def _some_at_a_time(table: Table, width: int, cells: int = _CELLS) -> Iterator[Table]:
@@ -247,25 +247,25 @@ def _some_at_a_time(table: Table, width: int, cells: int = _CELLS) -> Iterator[T
         yield table.rows_from(start, start + rows)
 
 
-def _raw(table: Table, plan: Plan, options: ReadOptions) -> RawBallots:
+def _raw(table: Table, layout: Layout, options: ReadOptions) -> RawBallots:
     """Return the ballots of a table, read as the readers of files do."""
-    if plan.form == "jsonl":
-        return _json_ballots(table, plan, options)
-    if plan.form in ("rank-columns", "score-columns") and plan.reason != "as set":
+    if layout.form == "jsonl":
+        return _json_ballots(table, layout, options)
+    if layout.form in ("rank-columns", "score-columns") and layout.reason != "as set":
         # The format comes from the first rows. All other rows must fit it, as they would in memory.
-        for piece in _some_at_a_time(table, len(plan.used), _CELLS_TO_TELL):
+        for piece in _some_at_a_time(table, len(layout.used), _CELLS_TO_TELL):
             found, _ = table_form(piece, options)
-            if found != plan.form:
+            if found != layout.form:
                 raise piece.fault(
-                    f"the first rows are read as {plan.form}, but here the rows look like {found}",
+                    f"the first rows are read as {layout.form}, but here the rows look like {found}",
                     "rows that fit only one of the two readings",
                     Message("set ", Option("format", "rank-columns"), " or ", Option("format", "score-columns")),
                     row=0,
                 )
-    return of_table(table, plan.form, replace(options, where=None), Problems())[2]
+    return of_table(table, layout.form, replace(options, where=None), Problems())[2]
 
 
-def _json_ballots(table: Table, plan: Plan, options: ReadOptions) -> RawBallots:
+def _json_ballots(table: Table, layout: Layout, options: ReadOptions) -> RawBallots:
     """Return the ballots of JSON objects, of which one may declare the items."""
     known: dict[str, Any] = {}
 
@@ -274,8 +274,8 @@ def _json_ballots(table: Table, plan: Plan, options: ReadOptions) -> RawBallots:
             known[text] = json_value(text)
         return known[text]
 
-    keys = [(table.names[k], table.text(k)) for k in plan.used]
-    head = dict(plan.head or {})
+    keys = [(table.names[k], table.text(k)) for k in layout.used]
+    head = dict(layout.head or {})
     objects: list[tuple[int, dict[str, Any]]] = []
     kept: list[int] = []
     for row in range(table.rows):
@@ -291,12 +291,12 @@ def _json_ballots(table: Table, plan: Plan, options: ReadOptions) -> RawBallots:
     return ballots_of(objects, head, table.source, options, Problems(), times)
 
 
-def _reading(scan: Scan, plan: Plan, choices: dict[str, str], digests: Digests) -> Reading:
-    chosen = {"format": f"{plan.form} ({plan.reason})", **choices, **plan.chosen}
+def _reading(scan: Scan, layout: Layout, choices: dict[str, str], digests: Digests) -> Reading:
+    chosen = {"format": f"{layout.form} ({layout.reason})", **choices, **layout.chosen}
     if len(scan.files) > 1:
         chosen["files"] = f"{len(scan.files):,}, from {scan.files[0]} to {scan.files[-1]}"
-    return Reading(scan.source, digests.sha256(), plan.form, chosen)
+    return Reading(scan.source, digests.sha256(), layout.form, chosen)
 
 
-def _with_reading(counts: PairCounts, scan: Scan, plan: Plan, digests: Digests) -> PairCounts:
-    return counts.with_reading(_reading(scan, plan, dict(counts.reading.choices), digests))
+def _with_reading(counts: PairCounts, scan: Scan, layout: Layout, digests: Digests) -> PairCounts:
+    return counts.with_reading(_reading(scan, layout, dict(counts.reading.choices), digests))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from holdrank.errors import InputError, Message, Option, UsageError
 from holdrank.files.containers.parquet import declared_rows, literal, number_column
 from holdrank.files.jsonl import check_head, json_text, json_value
-from holdrank.files.large.scan import Engine, NotForDuckDB, Scan, listing
+from holdrank.files.large.scan import Database, NotForDuckDB, Scan, listing
 from holdrank.files.read_options import ReadOptions
 from holdrank.files.table_form import table_form
 from holdrank.files.tables import of_table
@@ -49,7 +49,7 @@ _ROWS_OF_A_PART = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Layout:
     """The form of the rows, the reason for it, and the columns that matter.
 
     Parameters
@@ -95,7 +95,7 @@ def expect_plain(options: ReadOptions) -> None:
         raise NotForDuckDB(Message(Option("sheet"), " applies only to spreadsheets"))
 
 
-def plan_of(engine: Engine, scan: Scan, format: str | None, options: ReadOptions) -> Plan:
+def layout_of(db: Database, scan: Scan, format: str | None, options: ReadOptions) -> Layout:
     """Return what to read, from the names of the columns and the first rows."""
     o = options
     if scan.kind == "json" and {"order", "ranks"} & set(scan.names):
@@ -106,10 +106,10 @@ def plan_of(engine: Engine, scan: Scan, format: str | None, options: ReadOptions
             )
         o.check("jsonl")
         used = [k for k, key in enumerate(scan.names) if plain(key) not in VOTER_NAMES]
-        return Plan("jsonl", "JSON objects", tuple(used), head=_declared(engine, scan))
+        return Layout("jsonl", "JSON objects", tuple(used), head=_declared(db, scan))
     if format in ("jsonl", "preflib", "preflib-old", "order", "blt", "abif", "scottish", "pgn", "lolib"):
         raise NotForDuckDB(f"the format {format} is read only from a single file, in memory")
-    head = fetch(engine, scan, range(len(scan.names)), limit=_HEAD)
+    head = fetch(db, scan, range(len(scan.names)), limit=_HEAD)
     if not head.rows:
         what = f"no row matches where {'; '.join(o.where)}" if o.where else "there are no rows below the header"
         raise no_rows(scan.source, what)
@@ -124,19 +124,19 @@ def plan_of(engine: Engine, scan: Scan, format: str | None, options: ReadOptions
     if len({*used, weight}) <= len(used):
         raise NotForDuckDB("a column with two roles works only in a single file that fits in memory")
     others = [k for k in range(len(scan.names)) if k not in (*used, weight)]
-    spare = _numeric(engine, scan, others) if form == "positions" and o.columns is None else []
+    spare = _numeric(db, scan, others) if form == "positions" and o.columns is None else []
     notes = tuple(note for note in head.notes if note not in scan.notes)
-    return Plan(form, reason, tuple(used), weight, form not in (*COUNTED, "positions"), tuple(spare), notes=notes)
+    return Layout(form, reason, tuple(used), weight, form not in (*COUNTED, "positions"), tuple(spare), notes=notes)
 
 
-def _declared(engine: Engine, scan: Scan) -> Mapping[str, Any] | None:
+def _declared(db: Database, scan: Scan) -> Mapping[str, Any] | None:
     """Return the line that declares the items of all ballots, if there is one."""
     if "items" not in scan.names:
         return None
     keys = [k for k, key in enumerate(scan.names) if key in ("items", "unlisted")]
     at = scan.names.index("items")
     query = f"SELECT {', '.join(f'c{k}' for k in keys)}, min(spot) FROM ({scan.relation(keys)}) WHERE c{at} IS NOT NULL"
-    found = engine.rows(f"{query} GROUP BY ALL ORDER BY ALL", scan.source, "looking for items")
+    found = db.rows(f"{query} GROUP BY ALL ORDER BY ALL", scan.source, "looking for items")
     heads = []
     for row in found:
         try:
@@ -180,74 +180,74 @@ def _columns(head: Table, form: str, o: ReadOptions) -> tuple[list[int], int | N
     return None
 
 
-def fits(engine: Engine, scan: Scan, plan: Plan) -> bool:
+def fits(db: Database, scan: Scan, layout: Layout) -> bool:
     """Whether the distinct ballots fit in memory; always, where rows compare two items."""
-    if plan.form in COUNTED:
+    if layout.form in COUNTED:
         return True
-    most = MOST_CELLS[plan.form] // max(len(plan.used), 1)
-    if row_count(engine, scan) <= most:
+    most = MOST_CELLS[layout.form] // max(len(layout.used), 1)
+    if row_count(db, scan) <= most:
         return True
-    cells = ", ".join(f"c{k}" for k in plan.used)
-    query = f"SELECT approx_count_distinct(hash({cells})) FROM ({scan.relation(plan.used, place=False)})"
-    found: int = engine.rows(query, scan.source, "looking for equal ballots")[0][0]
+    cells = ", ".join(f"c{k}" for k in layout.used)
+    query = f"SELECT approx_count_distinct(hash({cells})) FROM ({scan.relation(layout.used, place=False)})"
+    found: int = db.rows(query, scan.source, "looking for equal ballots")[0][0]
     return found <= most
 
 
-def row_count(engine: Engine, scan: Scan) -> int:
+def row_count(db: Database, scan: Scan) -> int:
     """Return the number of rows."""
     if scan.rows is not None:
         return scan.rows[1] - scan.rows[0]
     query = f"SELECT count(*) FROM ({scan.relation([], place=False)})"
     if scan.kind == "parquet":
         query = declared_rows(listing(scan.files))
-    found: int = engine.rows(query, scan.source, "counting rows")[0][0]
+    found: int = db.rows(query, scan.source, "counting rows")[0][0]
     return found
 
 
-def distinct_rows(engine: Engine, scan: Scan, plan: Plan) -> Table:
+def distinct_rows(db: Database, scan: Scan, layout: Layout) -> Table:
     """Return the different rows, in the order in which they first appear, with how often each is there."""
-    table = fetch(engine, scan, plan.used, plan=plan)
-    if plan.form in COUNTED and table.rows > _MOST_BATTLES:
+    table = fetch(db, scan, layout.used, layout=layout)
+    if layout.form in COUNTED and table.rows > _MOST_BATTLES:
         raise NotForDuckDB(f"{table.rows:,} different rows are too many")
     return table
 
 
-def pieces(engine: Engine, scan: Scan, plan: Plan) -> Iterator[tuple[Scan, Table]]:
+def pieces(db: Database, scan: Scan, layout: Layout) -> Iterator[tuple[Scan, Table]]:
     """Yield all rows, some at a time, where they are too different to be counted first; and where they stand."""
-    copy = scan if scan.kind == "parquet" else _spilled(engine, scan, plan)
-    parts = parts_of(engine, copy, max(1, _CELLS_AT_A_TIME // max(len(plan.used), 1)))
+    copy = scan if scan.kind == "parquet" else _spilled(db, scan, layout)
+    parts = parts_of(db, copy, max(1, _CELLS_AT_A_TIME // max(len(layout.used), 1)))
     for done, part in enumerate(parts):
-        engine.tell(Step("parts counted", done, len(parts)))
-        yield scan if copy.spilled else part, fetch(engine, part, plan.used, plan=plan, grouped=False)
+        db.tell(Step("parts counted", done, len(parts)))
+        yield scan if copy.spilled else part, fetch(db, part, layout.used, layout=layout, grouped=False)
 
 
-def parts_of(engine: Engine, scan: Scan, rows: int = _ROWS_OF_A_PART) -> list[Scan]:
+def parts_of(db: Database, scan: Scan, rows: int = _ROWS_OF_A_PART) -> list[Scan]:
     """Return the files one by one, Parquet files in ranges of rows."""
     if scan.kind != "parquet":
         return [scan.part(file) for file in scan.files]
     out = []
     for file in scan.files:
         whole = scan.part(file)
-        start, stop = scan.rows or (0, row_count(engine, whole))
+        start, stop = scan.rows or (0, row_count(db, whole))
         out += [whole.part(file, (at, min(at + rows, stop))) for at in range(start, stop, rows)]
     return out
 
 
-def _spilled(engine: Engine, scan: Scan, plan: Plan) -> Scan:
-    """Write the columns in use to a Parquet file in the folder of the engine: its rows can be had in ranges."""
-    path = engine.folder / "rows.parquet"
-    used = [*plan.used, *([] if plan.weight is None else [plan.weight])]
+def _spilled(db: Database, scan: Scan, layout: Layout) -> Scan:
+    """Write the columns in use to a Parquet file in the folder of the database: its rows can be had in ranges."""
+    path = db.folder / "rows.parquet"
+    used = [*layout.used, *([] if layout.weight is None else [layout.weight])]
     query = f"COPY ({scan.relation(used)}) TO '{path.as_posix()}' (FORMAT parquet, ROW_GROUP_SIZE 122880)"
-    engine.run(query, scan.source, "sorting rows")
+    db.run(query, scan.source, "sorting rows")
     return replace(scan, kind="parquet", files=(str(path),), spilled=True, where=())
 
 
 def fetch(
-    engine: Engine,
+    db: Database,
     scan: Scan,
     used: Sequence[int],
     *,
-    plan: Plan | None = None,
+    layout: Layout | None = None,
     grouped: bool = True,
     limit: int | None = None,
 ) -> Table:
@@ -255,22 +255,22 @@ def fetch(
 
     With a `limit` the first rows as they are; else equal ones as one row (`grouped`), or each by itself.
     """
-    weight = None if plan is None else plan.weight
+    weight = None if layout is None else layout.weight
     cells = ", ".join(f"c{k}" for k in used)
     asked = [*used, *([] if weight is None or weight in used else [weight])]
     grouped = grouped and limit is None
     relation = scan.relation(asked)
-    if grouped and scan.is_copied and plan is not None and plan.form in COUNTED:
+    if grouped and scan.is_copied and layout is not None and layout.form in COUNTED:
         copy, relation = scan.copy(asked)
-        engine.run("DROP TABLE IF EXISTS copied")
-        engine.run(copy, scan.source, "reading rows")
+        db.run("DROP TABLE IF EXISTS copied")
+        db.run(copy, scan.source, "reading rows")
     number, sound = ("1::DOUBLE", "true") if weight is None else _weight(scan, weight)
     if limit is not None:
         query = f"SELECT {cells}, 1 AS times, 1::DOUBLE AS heavy, 0 AS faulty, spot FROM ({relation}) LIMIT {limit}"
     elif grouped:
         whole = f"sum(CASE WHEN {sound} THEN ({number} * {_UNIT}::DOUBLE)::HUGEINT ELSE 0 END)"
         heavy = "count(*)::DOUBLE" if weight is None else f"{whole}::DOUBLE / {_UNIT}::DOUBLE"
-        zero = f", {number} = 0" if weight is not None and plan is not None and plan.apart else ""
+        zero = f", {number} = 0" if weight is not None and layout is not None and layout.apart else ""
         least = f"min({number}) FILTER ({number} > 0) AS least"
         query = (
             f"SELECT {cells}, count(*) AS times, {heavy} AS heavy, count(*) FILTER (NOT {sound}) AS faulty, {least}, "
@@ -278,21 +278,21 @@ def fetch(
         )
     else:
         query = f"SELECT {cells}, 1 AS times, {number} AS heavy, (NOT {sound})::INT AS faulty, spot FROM ({relation})"
-    engine.run("DROP TABLE IF EXISTS held")
-    engine.run(f"CREATE TEMP TABLE held AS {query}", scan.source, "counting rows" if grouped else "")
+    db.run("DROP TABLE IF EXISTS held")
+    db.run(f"CREATE TEMP TABLE held AS {query}", scan.source, "counting rows" if grouped else "")
     try:
-        if weight is not None and engine.rows("SELECT coalesce(sum(faulty), 0) FROM held")[0][0]:
-            _refuse_weight(engine, scan, weight, relation, sound)
+        if weight is not None and db.rows("SELECT coalesce(sum(faulty), 0) FROM held")[0][0]:
+            _refuse_weight(db, scan, weight, relation, sound)
         if weight is not None and grouped:
-            least = engine.rows("SELECT min(least) FROM held")[0][0]
+            least = db.rows("SELECT min(least) FROM held")[0][0]
             if least is not None and least < _LEAST_WEIGHT:
                 raise NotForDuckDB(f"a weight of {least:g} is too small to be summed exactly")
-        arrays, values = _arrays(engine, scan, used)
+        arrays, values = _arrays(db, scan, used)
     finally:
-        engine.run("DROP TABLE IF EXISTS held; DROP TABLE IF EXISTS copied")
+        db.run("DROP TABLE IF EXISTS held; DROP TABLE IF EXISTS copied")
     spots = arrays.pop("spot")
     columns: list[Column] = [Coded([""], np.zeros(len(spots), dtype=np.int32))] * len(scan.names)
-    raw = plan is not None and plan.form == "jsonl"
+    raw = layout is not None and layout.form == "jsonl"
     nested: list[str] = []
     for k in used:
         if (
@@ -306,11 +306,11 @@ def fetch(
         columns[k] = _column(scan, k, arrays.pop(f"c{k}"), values.get(k), spots, raw)
     if weight is not None and weight not in used:
         columns[weight] = arrays["heavy"]
-    for k in () if plan is None else plan.spare:
+    for k in () if layout is None else layout.spare:
         columns[k] = np.zeros(len(spots))
     lines = cast("Sequence[int]", spots)
     times = arrays["times"].astype(np.int64)
-    notes = [*scan.notes, *(nested_notes(sorted(nested)) if plan is None else plan.notes)]
+    notes = [*scan.notes, *(nested_notes(sorted(nested)) if layout is None else layout.notes)]
     return Table(scan.source, list(scan.names), columns, lines, notes, False, None if limit else times)
 
 
@@ -331,10 +331,10 @@ def _weight(scan: Scan, k: int) -> tuple[str, str]:
     return f"({number})", f"coalesce(({number}) BETWEEN 0 AND {MAX_WEIGHT:.0f}, false)"
 
 
-def _refuse_weight(engine: Engine, scan: Scan, k: int, relation: str, sound: str) -> None:
+def _refuse_weight(db: Database, scan: Scan, k: int, relation: str, sound: str) -> None:
     """Raise the error of the reader of weights for the first invalid weight."""
     query = f"SELECT c{k}::VARCHAR, spot FROM ({relation}) WHERE NOT {sound} ORDER BY spot LIMIT 1"
-    cell, spot = engine.rows(query, scan.source)[0]
+    cell, spot = db.rows(query, scan.source)[0]
     text = "" if cell is None else _decoded(scan, k, cell, lambda: spot) if scan.types[k] == "json" else str(cell)
     columns: list[Column] = [[text] for _ in scan.names]
     table = Table(scan.source, list(scan.names), columns, [spot])
@@ -345,7 +345,7 @@ def _refuse_weight(engine: Engine, scan: Scan, k: int, relation: str, sound: str
     )
 
 
-def _arrays(engine: Engine, scan: Scan, used: Sequence[int]) -> tuple[dict[str, Any], dict[int, list[str]]]:
+def _arrays(db: Database, scan: Scan, used: Sequence[int]) -> tuple[dict[str, Any], dict[int, list[str]]]:
     """Return the table `held` as arrays, in the order of its rows, and the texts that the codes of each column mean."""
     cells = []
     values: dict[int, list[str]] = {}
@@ -353,14 +353,14 @@ def _arrays(engine: Engine, scan: Scan, used: Sequence[int]) -> tuple[dict[str, 
         if scan.types[k] == "number":
             cells.append(f"c{k}")
             continue
-        engine.run(f"DROP TYPE IF EXISTS words{k}")
-        engine.run(f"CREATE TYPE words{k} AS ENUM (SELECT DISTINCT c{k} FROM held WHERE c{k} IS NOT NULL)", scan.source)
-        values[k] = engine.rows(f"SELECT enum_range(NULL::words{k})")[0][0]
+        db.run(f"DROP TYPE IF EXISTS words{k}")
+        db.run(f"CREATE TYPE words{k} AS ENUM (SELECT DISTINCT c{k} FROM held WHERE c{k} IS NOT NULL)", scan.source)
+        values[k] = db.rows(f"SELECT enum_range(NULL::words{k})")[0][0]
         cells.append(f"enum_code(c{k}::words{k})::INTEGER AS c{k}")
     query = f"SELECT {', '.join(cells)}, times, heavy, spot FROM held ORDER BY spot"
-    arrays: dict[str, Any] = engine.run(query, scan.source).fetchnumpy()
+    arrays: dict[str, Any] = db.run(query, scan.source).fetchnumpy()
     for k in values:
-        engine.run(f"DROP TYPE words{k}")
+        db.run(f"DROP TYPE words{k}")
     for name in ("times", "heavy", "spot"):
         arrays[name] = np.ma.getdata(arrays[name])
     return arrays, values
@@ -432,7 +432,7 @@ def no_json(source: str, line: int, error: ValueError) -> InputError:
     )
 
 
-def _numeric(engine: Engine, scan: Scan, spare: Sequence[int]) -> list[int]:
+def _numeric(db: Database, scan: Scan, spare: Sequence[int]) -> list[int]:
     """Return which of the columns hold numbers and blanks only."""
     found = [k for k in spare if scan.types[k] == "number"]
     text = [k for k in spare if scan.types[k] != "number"]
@@ -445,6 +445,6 @@ def _numeric(engine: Engine, scan: Scan, spare: Sequence[int]) -> list[int]:
             for t in map(scan.text_of, text)
         ]
         query = f"SELECT {', '.join(checks)} FROM ({scan.relation(text, place=False)})"
-        answers = engine.rows(query, scan.source, "looking at other columns")[0]
+        answers = db.rows(query, scan.source, "looking at other columns")[0]
         found += [k for k, answer in zip(text, answers, strict=True) if answer]
     return found

@@ -1,4 +1,4 @@
-"""Files for DuckDB: their type, their columns, and the engine that scans them."""
+"""Files for DuckDB: their type, their columns, and the database that scans them."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def matching(source: str | os.PathLike[str]) -> list[str]:
     return found
 
 
-class Engine:
+class Database:
     """A separate DuckDB with a memory limit and a folder for the rest; a context manager."""
 
     def __init__(
@@ -209,7 +209,7 @@ class Engine:
             shutil.rmtree(self.folder, ignore_errors=True)
             raise
 
-    def __enter__(self) -> Engine:
+    def __enter__(self) -> Database:
         return self
 
     def __exit__(
@@ -304,16 +304,16 @@ def located(scan: Scan) -> Iterator[None]:
         if scan.kind != "parquet":  # rows are numbered through all files, and a header is not a row
             before = scan.files[:file]
             if before:
-                with Engine() as engine:
-                    line -= engine.rows(f"SELECT count(*) FROM ({replace(scan, files=before, where=()).relation([])})")[
+                with Database() as db:
+                    line -= db.rows(f"SELECT count(*) FROM ({replace(scan, files=before, where=()).relation([])})")[0][
                         0
-                    ][0]
+                    ]
             line += scan.kind == "csv"
         raise error.at(scan.files[file], line) from error
 
 
 def open_scan(
-    source: str | os.PathLike[str], engine: Engine, *, delimiter: str | None = None, format: str | None = None
+    source: str | os.PathLike[str], db: Database, *, delimiter: str | None = None, format: str | None = None
 ) -> Scan:
     """Return the files of a path or pattern and their columns; raise `NotForDuckDB` where DuckDB cannot read them."""
     files = matching(source)
@@ -332,7 +332,7 @@ def open_scan(
         elif found != kind:
             raise _unlike(file, f"a {found} file", files[0], f"{kind} files only")
         if kind == "parquet":
-            mine, kinds = _parquet_columns(file, engine)
+            mine, kinds = _parquet_columns(file, db)
             notes = tuple(nested_notes(sorted(name for name, k in zip(mine, kinds, strict=True) if k == "nested")))
         elif kind == "csv":
             if number == 0:
@@ -352,7 +352,7 @@ def open_scan(
     if kind == "json":
         if delimiter is not None:
             raise UsageError(Message(Option("delimiter"), " does not apply to JSON Lines"))
-        names = json_keys(engine.rows, f"read_ndjson_objects({listing(files)})", len(files) == 1, os.fspath(source))
+        names = json_keys(db.rows, f"read_ndjson_objects({listing(files)})", len(files) == 1, os.fspath(source))
         types = ("json",) * len(names)
     elif kind == "parquet" and delimiter is not None:
         raise UsageError(Message(Option("delimiter"), " applies only to CSV files"))
@@ -410,14 +410,14 @@ def _head(file: str) -> Source:
     return Source(file, data, Path(file).suffix.lower(), Path(file))
 
 
-def _parquet_columns(file: str, engine: Engine) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _parquet_columns(file: str, db: Database) -> tuple[tuple[str, ...], tuple[str, ...]]:
     try:
         with open(file, "rb") as opened:
             check_footer(opened)
     except ValueError as error:
         raise damaged(file, "Parquet file", error) from error
-    columns = engine.rows(f"DESCRIBE SELECT * FROM read_parquet({listing([file])}, hive_partitioning = false)", file)
-    if (least := engine.rows(parquet.declared_rows(listing([file])), file)[0][1]) < 0:
+    columns = db.rows(f"DESCRIBE SELECT * FROM read_parquet({listing([file])}, hive_partitioning = false)", file)
+    if (least := db.rows(parquet.declared_rows(listing([file])), file)[0][1]) < 0:
         raise damaged(file, "Parquet file", ValueError(f"a group of {least} rows"))
     names = tuple(str(column) for column, *_ in columns)
     return names, tuple(parquet.kind_of(name, kind) for name, (_, kind, *_) in zip(names, columns, strict=True))

@@ -161,12 +161,10 @@ def proposed(recorded: Recorded, question: Question, told: Amounts) -> Plans:
     )
 
 
-def number_checks(
-    recorded: Recorded, checker: Exactly, told: Told, goal: Goal, row: Record, change: Change = Change.REPLACE
-) -> Iterator[Check]:
-    """Check numbers that come without an attack."""
+def number_checks(recorded: Recorded, checker: Exactly, told: Told, goal: Goal, row: Record) -> Iterator[Check]:
+    """Check numbers of votes to replace that come without an attack."""
     amounts = amounts_of(row, recorded.votes)
-    question = Question(checker, told, goal, change)
+    question = Question(checker, told, goal, Change.REPLACE)
     yield from amounts_checks(question, told, amounts, proposed(recorded, question, amounts))
 
 

@@ -20,7 +20,7 @@ MOST_ITEMS = 10
 _NUMBERS_AT_A_TIME = 1 << 18  # the tables of a chunk then stay in the cache
 
 
-def cheapest_ranks(P: Any, tolerance: float = TIED) -> tuple[Any, Any]:
+def cheapest_ranks(P: Any) -> tuple[Any, Any]:
     """Return (ranks, cost) of the cheapest order under each matrix of P, the lexicographically first of several.
 
     Parameters
@@ -37,13 +37,13 @@ def cheapest_ranks(P: Any, tolerance: float = TIED) -> tuple[Any, Any]:
     flat = xp.astype(xp.reshape(P, (-1, n, n)), xp.float64)
     chunk = max(1, _NUMBERS_AT_A_TIME // (n << n))
     total = flat.shape[0]
-    done = [_solve(xp, flat[at : min(at + chunk, total), :, :], tolerance) for at in range(0, total, chunk)]
+    done = [_solve(xp, flat[at : min(at + chunk, total), :, :]) for at in range(0, total, chunk)]
     ranks = xp.concat([part for part, _ in done]) if done else xp.zeros((0, n), dtype=xp.int64)
     cost = xp.concat([part for _, part in done]) if done else xp.zeros((0,), dtype=xp.float64)
     return xp.reshape(ranks, P.shape[:-1]), xp.reshape(cost, P.shape[:-2])
 
 
-def _solve(xp: Any, P: Any, tolerance: float) -> tuple[Any, Any]:
+def _solve(xp: Any, P: Any) -> tuple[Any, Any]:
     size, n = P.shape[0], P.shape[-1]
 
     def constant(array: Ints) -> Any:
@@ -61,7 +61,7 @@ def _solve(xp: Any, P: Any, tolerance: float) -> tuple[Any, Any]:
         costs = xp.take(first, at, axis=1) + xp.take(least, constant(level.rest_at.ravel()), axis=1)
         costs = xp.reshape(costs, (size, count, k))
         least = xp.min(costs, axis=-1)
-        choices.append(xp.argmax(xp.astype(costs <= least[..., None] + tolerance, xp.int8), axis=-1))
+        choices.append(xp.argmax(xp.astype(costs <= least[..., None] + TIED, xp.int8), axis=-1))
     # From the full set down, the chosen item comes next; subsets are known by their place in their level.
     place = xp.zeros((size,), dtype=xp.int64, device=P.device)
     row = xp.arange(size, dtype=xp.int64, device=P.device)

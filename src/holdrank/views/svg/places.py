@@ -19,7 +19,6 @@ _BOLD = 1.1  # times as wide as plain text
 _WIDEST_NAME = 230.0
 _MOST_TICKS = 7  # places on an axis, and the last
 _MOST_ROWS = 30  # items; more stand closer together
-_MOST_TOLD = 12  # items in words
 _LEAST_MOVED, _MOST_MOVED = 8, 24  # items of an attack that are drawn
 
 
