@@ -383,7 +383,7 @@ def _with_time_for_a_search(clock: Clock) -> Clock:
 
 
 def _last_look(clock: Clock, rows: int) -> float:
-    """Return the seconds for checks of this many answers once the time is over: none where the rest takes as long."""
+    """Return the seconds for checks of all answers once the time is over: none where the rest takes as long."""
     return max(_last(clock, _LAST_LOOK) - _ONE_ROW * rows, 0.0)
 
 

@@ -40,7 +40,7 @@ _PENALTY = 1e3  # for missing a row by the weight of all votes: only where the r
 SAFE = 1e-12  # rounding of sums of shares
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Row:
     """The condition ``u @ D + v @ N >= 0``, or > if `strict`; `nudge` is the share of votes that makes it so.
 
@@ -61,12 +61,6 @@ class Row:
     def value(self, change: Altered) -> float:
         """Return the left side after a change of the votes."""
         return total_of(self.u, change.margin) + total_of(self.v, change.compared)
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-    def __hash__(self) -> int:
-        return id(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,8 +168,7 @@ class Splitter:
 
     def _with_order_bound(self, cell: Cell, known: float = 0.0) -> Cell:
         """Return the cell with a lower bound on the median listing its blocks in this order, and a known one."""
-        blocks = cell.blocks()
-        bound, limit = max(cell.bound, known, self.orders.of_blocks(blocks)), self.limit(cell)
+        bound, limit = max(cell.bound, known, self.orders.of_blocks(blocks := cell.blocks())), self.limit(cell)
         if cell.rest and bound < limit:
             bound = max(bound, self.orders.of_beginning(blocks[:-1], cell.rest, limit))
         return cell if bound == cell.bound else replace(cell, bound=bound)
