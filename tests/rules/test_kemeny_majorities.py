@@ -103,6 +103,50 @@ def test_pairs_that_are_fixed_in_a_cycle_fit_no_order(kind):
     assert not tree.fits_none(node)
 
 
+def test_a_broken_majority_and_two_kept_ones_fit_no_order():
+    cost = np.tril(np.ones((3, 3)), -1)  # a beats b and c, b beats c: no cycle of majorities
+    tree = branch._Cycles(cost, np.arange(3), 1.0, 0.0, Clock())
+    tree.value, tree.round = 9.0, lambda _: None  # no order ends the search early
+    node = tree.root
+    node.lower[tree.column[0, 2]] = 1.0
+    node.upper[tree.column[[0, 1], [1, 2]]] = 0.0
+    assert tree.fits_none(node)
+    tree.relax(node)
+    assert node.bound == np.inf
+    assert not tree.gave_up
+    node.upper[:] = 1.0
+    assert not tree.fits_none(node)
+
+
+def test_rows_through_broken_majorities_hold_for_every_order():
+    orders = np.array(list(permutations(range(6))))
+    places = np.argsort(orders, axis=1)
+    turned = 0
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        arcs = Majorities(margins(6, 0.8, 3, seed).T)
+        lengths = rng.choice([0.0, 0.25, 0.6, 1.0], size=len(arcs.cost))
+        broken = np.flatnonzero((lengths > 0.5) & (rng.random(len(lengths)) < 0.7))
+        breaks = places[:, arcs.tail] > places[:, arcs.head]
+        missing = 1e-6 if seed % 2 else 0.3
+        found = 0
+        for columns, values, lower, upper in arcs.cycles(lengths, broken, missing):
+            assert upper == np.inf
+            assert ((breaks[:, columns] * values).sum(axis=2) >= lower).all()
+            assert ((lengths[columns] * values).sum(axis=1) < lower).all()
+            assert np.isin(columns[values < 0], broken).all()
+            turned += (values < 0).sum()
+            found += len(columns)
+        # None is found exactly when no cycle is shorter than that.
+        far = np.full((6, 6), np.inf)
+        far[arcs.tail, arcs.head] = lengths
+        far[arcs.head[broken], arcs.tail[broken]] = 1 - lengths[broken]
+        for _ in range(6):
+            far = np.minimum(far, (far[:, :, None] + far[None]).min(axis=1))
+        assert bool(found) == bool(far.diagonal().min() < 1 - missing)
+    assert turned > 50
+
+
 def test_rows_are_cycles_that_the_solution_breaks_too_little():
     for seed in range(20):
         cost = margins(12, 0.7, 3, seed)

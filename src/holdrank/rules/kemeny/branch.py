@@ -221,7 +221,7 @@ class _Tree:
                 if self.grow(node, room):
                     return
             rounds += 1
-            add = self.first_rows(before)
+            add = self.first_rows(before, node)
             if add is None:
                 gaps.append(gap)
                 stalled = len(gaps) > _PATIENCE and gap > _PROGRESS * gaps[-1 - _PATIENCE]
@@ -234,7 +234,7 @@ class _Tree:
                 dropped_at = node.bound
             add()
 
-    def first_rows(self, before: Floats) -> Callable[[], None] | None:
+    def first_rows(self, before: Floats, node: _Node) -> Callable[[], None] | None:  # noqa: ARG002
         """Return a function that adds the triangle rows that a solution violates; None if there are none."""
         triples = most_violated(before)
         self.looks += 1
@@ -340,7 +340,8 @@ class _Cycles(_Tree):
     """The same with majorities alone: column a of a majority i over j is 1 when an order has j before i, and pays it.
 
     The rows are cycles of majorities: every order breaks one of each. Pairs without a majority, which the triangles of
-    the other program tie to all else, have no column here, and the program is far smaller.
+    the other program tie to all else, have no column here, and the program is far smaller. Where a column is fixed
+    at 1, cycles go through its majority from j to i as well.
     """
 
     presolve = False
@@ -364,10 +365,10 @@ class _Cycles(_Tree):
         np.fill_diagonal(before, 0.0)
         return before
 
-    def first_rows(self, before: Floats) -> Callable[[], None] | None:
+    def first_rows(self, before: Floats, node: _Node) -> Callable[[], None] | None:
         """Return a function that adds the cycles that a solution violates; None if there are none."""
         lengths = np.maximum(before[self.majorities.head, self.majorities.tail], 0.0)
-        rows = list(self.majorities.cycles(lengths))
+        rows = list(self.majorities.cycles(lengths, np.flatnonzero(node.lower > 0.5)))
         return partial(self.add_cycles, rows) if rows else None
 
     def add_cycles(self, cycles: Iterable[Rows]) -> None:
@@ -406,8 +407,8 @@ class _Cycles(_Tree):
         return tree
 
     def fits_none(self, node: _Node) -> bool:
-        """Whether majorities that must be kept form a cycle."""
-        return self.majorities.form_a_cycle(node.upper < 0.5)
+        """Whether the majorities that are fixed form a cycle."""
+        return self.majorities.fits_none(node.upper < 0.5, node.lower > 0.5)
 
     def price(self, a: int, b: int) -> float:
         """See `_Tree`."""

@@ -68,7 +68,7 @@ class Program:
         """Add one other row: the values of these columns add up to at least a limit."""
         self.add_others(columns[None], values[None], least, np.inf)
 
-    def add_others(self, columns: Ints, values: Floats, lower: float, upper: float) -> None:
+    def add_others(self, columns: Ints, values: Floats, lower: Floats | float, upper: float) -> None:
         """Add rows that are neither, all of one width."""
         self.model.add_rows(columns, values, lower, upper)
         self._note(np.full((len(columns), 3), -1), np.full(len(columns), -1))

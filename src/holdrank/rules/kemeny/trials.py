@@ -6,6 +6,7 @@ first ones are solved in full. A node keeps the rows and the basis with which it
 from there.
 
 Where a trial shows that no cheaper order breaks a majority, or that none keeps it, that is fixed without branching.
+A majority that is fixed as broken is an arc from the loser to the winner, and gives rows as those that are kept do.
 Each bound is that of the duals, however few iterations made them.
 """
 
@@ -27,12 +28,13 @@ _ITERATIONS = 30  # of a short trial
 _FEW = 50  # branchings with few trials; they are enough for most, and say where trials pay
 _SHORT_OF_FEW, _FULL_OF_FEW = 4, 1
 _HOPE = 0.25  # of the root's gap, which they must close, or trials do not pay
-_SHORT, _FULL = 12, 4  # trials of either kind before a branching, from then on
+_SHORT, _FULL = 12, 3  # trials of either kind before a branching, from then on
 _MORE_SHORT, _MORE_FULL = (8, 4, 2, 2, 2), (4, 4, 2, 2, 2)  # times as many in the first levels
-_HALVINGS = 10.0  # of the work that is left, if a branching closes the whole gap of the root
+_HALVINGS = 8.0  # of the work that is left, if a branching closes the whole gap of the root
 _FAMILIAR = 2  # full trials of a majority from which on their mean counts beside a short one
 _PRIOR = 2.0  # trials that the mean over all majorities counts for
 _SLACK = 0.05  # rows with more of it are forgotten
+_MISSING = 0.03  # cycles shorter than 1 by less get no row: the last rounds raise the bounds by next to nothing
 _WHOLE = 1e-6  # columns this near to 0 or 1 are not branched on
 
 
@@ -147,12 +149,13 @@ class Trials:
                 self.gave_up = True
                 return None
             if not solution.x.size:
-                self.gave_up = not self.majorities.form_a_cycle(upper < 0.5)
+                self.gave_up = not self.majorities.fits_none(upper < 0.5, lower > 0.5)
                 return None
             bound = max(bound, solution.bound)
             if self.settles(bound):
                 return None
-            rows = list(self.majorities.cycles(np.maximum(solution.x, 0.0)))
+            lengths = np.maximum(solution.x, 0.0)
+            rows = list(self.majorities.cycles(lengths, np.flatnonzero(lower > 0.5), _MISSING))
             if not rows:
                 break
             for row in rows:
