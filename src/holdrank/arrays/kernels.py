@@ -32,15 +32,17 @@ def count_wins(
         Unlisted items are not compared (otherwise they are tied below the listed ones).
     """
     m, n = ranks.shape
-    scale = whole_number_scale(weights)
+    all_ones = bool((weights == 1).all())
+    scale = 1.0 if all_ones else whole_number_scale(weights)
     doubled = np.zeros((n, n), dtype=np.int64)  # a tie adds one on both sides
     columns = ranks.T
     in_place = (strict or observed) and columns.dtype == np.int16 and columns.flags.c_contiguous
     unit = np.ones(min(m, _BLOCK), dtype=np.int64)
     for start in range(0, m, _BLOCK):
-        part = weights[start : start + _BLOCK] * scale
-        size, ones = len(part), bool((part == 1).all())
-        whole = unit[:size] if ones else np.rint(part).astype(np.int64)
+        size = min(_BLOCK, m - start)
+        part = unit if all_ones else np.rint(weights[start : start + size] * scale)
+        ones = all_ones or bool((part == 1).all())
+        whole = unit[:size] if ones else part.astype(np.int64)
         if in_place:
             call("add_pairs", columns, n, m, start, size, whole, ones, strict, doubled)
             continue

@@ -248,7 +248,7 @@ def _fill(shares: Floats, most: Floats, size: int, urgency: Floats, preference: 
     urgent = urgent[np.lexsort((-preference[urgent], -urgency[urgent]))][: max(missing, 0)]
     whole[urgent] += 1
     missing -= len(urgent)
-    for at in np.argsort(-preference, kind="stable").tolist():
+    for at in np.argsort(-preference, kind="stable").tolist() if missing > 0 else ():
         if missing <= 0:
             break
         more = min(float(missing), float(most[at] - whole[at]))
