@@ -416,7 +416,7 @@ def slow_count(*args):
     """Count a part, but take so long that a worker can be lost meanwhile."""
     from holdrank.files import large as bigvotes
 
-    time.sleep(0.5)
+    time.sleep(0.2)
     return bigvotes._count_part(*args)
 
 
@@ -437,7 +437,7 @@ def test_a_cluster_counts_what_one_process_counts(tmp_path, cluster, monkeypatch
     assert (found.items, found.total) == (expected.items, expected.total)
     assert same_notes(found.notes) == same_notes(expected.notes)
 
-    # A worker dies in the middle: 18 parts of half a second each, and one of two workers is gone after some.
+    # A worker dies in the middle: 18 parts of a fifth of a second each, and one of two workers is gone after some.
     from holdrank.files import large as bigvotes
 
     monkeypatch.setattr(bigvotes, "_count_part", slow_count)
