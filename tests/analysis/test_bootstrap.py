@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import holdrank as hr
 from holdrank.analysis import bootstrap as resampling
-from holdrank.analysis import draws
-from holdrank.analysis.streams import draw_weights
+from holdrank.analysis import sample_rankings
+from holdrank.analysis.sampling import draw_weights
 from holdrank.rules.merges import ballots_for
 from holdrank.status import Clock, Status
 
@@ -104,7 +104,7 @@ def test_components_of_many_margins_give_the_orders_of_kemeny(n, voters, seed):
     rng = np.random.default_rng(seed)
     profiles = [hr.Votes.from_ranks(rng.permuted(np.tile(np.arange(1, n + 1), (voters, 1)), axis=1)) for _ in range(4)]
     margins = np.array([v.wins() - v.wins().T for v in profiles])
-    ranks, proved = draws._kemeny_ranks(margins, Clock())
+    ranks, proved = sample_rankings._kemeny_ranks(margins, Clock())
     assert proved.all()
     assert ranks.tolist() == [hr.kemeny(v).ranking.ranks.tolist() for v in profiles]
 
@@ -121,9 +121,9 @@ def test_memory_blocks_change_nothing(monkeypatch):
     whole = [
         hr.bootstrap(data, T, draws=50, rng=4) for data in (v, battles) for T in (hr.kemeny, hr.Robust(hr.borda, 0.1))
     ]
-    for module in (draws, resampling):
+    for module in (sample_rankings, resampling):
         monkeypatch.setattr(module, "NUMBERS_AT_A_TIME", 300)
-    monkeypatch.setattr(draws, "_MOST_KEPT", 0)
+    monkeypatch.setattr(sample_rankings, "_MOST_KEPT", 0)
     monkeypatch.setattr(resampling, "_FIRST_CHUNK", 3)
     parts = [
         hr.bootstrap(data, T, draws=50, rng=4) for data in (v, battles) for T in (hr.kemeny, hr.Robust(hr.borda, 0.1))
@@ -148,7 +148,7 @@ def test_large_counts_are_summed_without_rounding():
 
 def check_against_the_statistic(v, T):
     weights = draw_weights(v, 20, np.random.default_rng(1))
-    route = draws.route_of(v, T, Clock())
+    route = sample_rankings.route_of(v, T, Clock())
     ranks, _ = route.ranks(route.sums(weights))
     assert ranks.tolist() == [T(v.with_weights(w)).ranking.ranks.tolist() for w in weights]
 
@@ -426,7 +426,7 @@ def test_groups_are_drawn_whole_and_ranked_as_the_rule_ranks_them(T, unlisted):
     votes = grouped(rows, labels, unlisted)
     drawn = draw_weights(votes, 12, np.random.default_rng(5))
     picks = np.random.default_rng(5).integers(6, size=(12, 6))
-    route = draws.route_of(votes, T, Clock())
+    route = sample_rankings.route_of(votes, T, Clock())
     ranks, _ = route.ranks(route.sums(drawn))
     for weights, pick, found in zip(drawn, picks, ranks, strict=True):
         again = [row for group in pick for row, label in zip(rows, labels, strict=True) if label == f"g{group}"]

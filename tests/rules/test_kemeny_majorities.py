@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import holdrank as hr
-from holdrank.analysis.streams import Stream
+from holdrank.analysis.sampling import Stream
 from holdrank.rules.kemeny import branch, prefixes, search, subsets, symmetry
 from holdrank.rules.kemeny.cycles import weighted_triples
 from holdrank.rules.kemeny.majorities import Majorities

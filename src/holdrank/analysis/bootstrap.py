@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from holdrank.analysis.draws import Route, route_of, rows_at_a_time
-from holdrank.analysis.streams import BLOCK, NUMBERS_AT_A_TIME, Stream, drawn_by
+from holdrank.analysis.sample_rankings import Route, route_of, rows_at_a_time
+from holdrank.analysis.sampling import BLOCK, NUMBERS_AT_A_TIME, Stream, drawn_by
 from holdrank.errors import UsageError, quote, real_number, show, whole_number
 from holdrank.parallel.checkpoints import Keep, opened
 from holdrank.parallel.spread import expect_executor, spread

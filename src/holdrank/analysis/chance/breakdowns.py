@@ -13,7 +13,7 @@ import numpy as np
 
 from holdrank.analysis.chance.estimates import effective_units
 from holdrank.analysis.chance.p_values import student_quantile
-from holdrank.analysis.streams import BLOCK, Stream, drawn_by
+from holdrank.analysis.sampling import BLOCK, Stream, drawn_by
 from holdrank.arrays.tolerances import SAME
 from holdrank.attacks.answers import attack
 from holdrank.attacks.goals import Aim, Goal

@@ -12,8 +12,8 @@ import numpy as np
 from holdrank.analysis.chance import estimates
 from holdrank.analysis.chance.stepdown import Mask, separated
 from holdrank.analysis.chance.sure_pairs import surely_before, surely_more_wins
-from holdrank.analysis.draws import pair_margins
-from holdrank.analysis.streams import Stream, drawn_by
+from holdrank.analysis.sample_rankings import pair_margins
+from holdrank.analysis.sampling import Stream, drawn_by
 from holdrank.errors import UsageError, item_number, quote, real_number, show, whole_number
 from holdrank.rankings import Floats, Ints
 from holdrank.rules.consensus import Consensus, Statistic, StatisticName, expect_seconds, expect_votes, name_of

@@ -12,8 +12,8 @@ from holdrank.analysis.bootstrap import bootstrap
 from holdrank.analysis.chance.mean_ranks import mean_ranks
 from holdrank.analysis.chance.rank_sets import knows_chance, rank_sets
 from holdrank.analysis.chance.records import chance_record, mean_ranks_record
+from holdrank.analysis.sampling import drawn_by
 from holdrank.analysis.spec import reach_budget
-from holdrank.analysis.streams import drawn_by
 from holdrank.arrays.tolerances import NUDGE, SAME
 from holdrank.attacks import goals
 from holdrank.attacks.answers import attack

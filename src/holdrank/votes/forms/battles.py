@@ -19,7 +19,7 @@ from holdrank.votes.forms.raw import RawBallots, ranks_of_marks
 from holdrank.votes.forms.table import MAX_WEIGHT, Coded, Problems, Table, by_appearance, find_weight, read_weights
 from holdrank.votes.forms.table_options import TableOptions
 from holdrank.votes.forms.vocabulary import BLANKS, COUNT_NAMES
-from holdrank.votes.forms.voter_column import read_groups, read_voters
+from holdrank.votes.forms.voters_and_groups import read_groups, read_voters
 from holdrank.votes.groups import Groups
 from holdrank.votes.voters import Voters
 

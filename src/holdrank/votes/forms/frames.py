@@ -15,7 +15,7 @@ from holdrank.votes.forms.raw import RawBallots
 from holdrank.votes.forms.scores import score_table
 from holdrank.votes.forms.table import Column, Problems, Ref, Table, find_weight, read_weights
 from holdrank.votes.forms.table_options import TableOptions
-from holdrank.votes.forms.voter_column import read_voters
+from holdrank.votes.forms.voters_and_groups import read_voters
 
 FRAME = "data frame (rows count from 1)"
 

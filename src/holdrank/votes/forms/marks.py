@@ -35,7 +35,7 @@ from holdrank.votes.forms.vocabulary import (
     VOTER_NAMES,
     restore_name,
 )
-from holdrank.votes.forms.voter_column import grouped_rows, read_groups
+from holdrank.votes.forms.voters_and_groups import grouped_rows, read_groups
 from holdrank.votes.groups import Groups
 
 _NOT_A_RANK = Message(

@@ -22,7 +22,7 @@ from holdrank.votes.forms.vocabulary import (
     position_of,
     restore_name,
 )
-from holdrank.votes.forms.voter_column import grouped_rows
+from holdrank.votes.forms.voters_and_groups import grouped_rows
 from holdrank.votes.groups import Groups
 
 _ROWS_AT_A_TIME = 1 << 12

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from holdrank.analysis.streams import NUMBERS_AT_A_TIME, drawn_numbers, most_drawn
+from holdrank.analysis.sampling import NUMBERS_AT_A_TIME, drawn_numbers, most_drawn
 from holdrank.rankings import Floats, Ints, Ranking, mean_places
 from holdrank.rules.consensus import Statistic, by_scores, kemeny
 from holdrank.rules.kemeny import cheapest_order, cheapest_ranks
