@@ -7,10 +7,10 @@
 2. `subsets`: a component of few items is solved by dynamic programming over its subsets.
 3. `search`: a larger one gets a good order from insertions with restarts.
 4. `branch`: a linear program with lazy rows (`program`) bounds it: `triangles` of all pairs, which weights on `cycles`
-   choose in hard programs, or cycles of `majorities` where these or the items are few; then, with triangles, `cuts` on a
-   few items. If a gap remains, a small component is solved by its subsets, one with many symmetries by its subsets up to `symmetry`.
-   In others, orders grow from both ends while they fit into the gap (`prefixes`), and branching closes the rest, over
-   majorities with `trials`.
+   choose in hard programs, or cycles of `majorities` where these or the items are few; then, with triangles, `cuts` on
+   a few items. If a gap remains, a small component is solved by its subsets, one with many symmetries by its subsets up
+   to `symmetry`. In others, orders grow from both ends while they fit into the gap (`prefixes`), and branching closes
+   the rest, over majorities with `trials`.
 5. `packing`: a component too large for the linear program gets an order by searching windows of it, and a bound from
    weighted majority `cycles`, which improves with time; orders grow into a small gap.
 
