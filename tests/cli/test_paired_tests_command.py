@@ -30,7 +30,7 @@ def test_the_screen_has_ranks_with_bars_the_tests_and_the_pairs(run):
         "     2.20   Birch   │ │",
         "     2.80   Cedar     │",
     ]
-    assert "Friedman test over 5 tasks: 8.4, p = 0.015." in lines
+    assert "Friedman test over 5 tasks: statistic 8.4, p = 0.015." in lines
     assert "Wilcoxon signed-rank tests, corrected by Holm, separate 0 of 3 pairs at 95 %." in lines
     assert lines[-1] == "and 1 more; --most lists them, -o writes them all"
     assert "Ash – Birch" in lines[-3]

@@ -243,7 +243,8 @@ def test_half_of_a_pair_of_characters_does_not_stop_the_report(tmp_path):
 def test_markdown_has_the_table_and_the_words(small):
     text = markdown(small)
     assert text.startswith(
-        "# a is first; putting b first takes 11 of 100 votes.\n\nProven minimum (11 %): 10 only tie. By chance, a or b"
+        "# a is first; putting b first takes 11 of 100 votes.\n\nProven minimum (11 %): 10 only tie. "
+        "By chance, a or b could be first (95 %). a is first in 98 % of 200 bootstrap samples."
     )
     assert "| 1 | a | 1 | 1–2 | 1 | 11 votes (11 %) |\n| 2 | b | 2 | 1–2 | 2 |" in text
     assert "- Safely in (1): a (" in text
@@ -262,8 +263,9 @@ def test_names_in_markdown_are_text(hostile):
     assert len({len(re.findall(r"(?<!\\)\|", row)) for row in rows if "by attack" not in row}) <= 2
 
 
+SAMPLES = r"a is first in 98 \% of 200 bootstrap samples."
 LATEX = r"""% a is first; putting b first takes 11 of 100 votes.
-% Proven minimum (11 \%): 10 only tie. By chance, a or b could be first (95 \%). CUT
+% Proven minimum (11 \%): 10 only tie. By chance, a or b could be first (95 \%). SAMPLES CUT
 % holdrank VERSION, votes c62b74dc0f9d
 \begin{table}
 \centering
@@ -287,7 +289,7 @@ CUT = r"Top 1, if 1 vote (1 \%) changes: 1 safely in, 0 undecided, 2 safely out.
 
 
 def test_a_latex_table(small):
-    assert latex(small) == LATEX.replace("VERSION", hr.__version__).replace("CUT", CUT)
+    assert latex(small) == LATEX.replace("VERSION", hr.__version__).replace("CUT", CUT).replace("SAMPLES", SAMPLES)
 
 
 def test_a_long_latex_table_goes_over_pages():
@@ -340,7 +342,7 @@ def test_the_command_writes_the_page_and_prints_the_headline(run, tmp_path):
     assert code == 0
     assert out.splitlines() == [
         "a is first; putting b first takes 11 of 100 ballots.",
-        "Proven minimum (11 %): 10 only tie. By chance, either item could be first (95 %). "
+        "Proven minimum (11 %): 10 only tie. Neither item can be ruled out as first (95 %). "
         "Top 1, if 1 ballot (1 %) changes: 1 safely in, 0 undecided, 1 safely out.",
     ]
     assert "wrote report.html" in err
@@ -450,7 +452,7 @@ def test_one_sentence_joins_chance_and_adversary_on_every_page(tmp_path):
     found = hr.analyse(hr.read_votes(tmp_path / "battles.csv"), hr.Spec(draws=200, theta=None))
     both = found.record["chance"]["text"]
     assert both == (
-        "By chance, either item could be first (95 %); an adversary who chooses the battles needs 8 (proven minimum)."
+        "Neither item can be ruled out as first (95 %); an adversary who chooses the battles needs 8 (proven minimum)."
     )
     apart = "The one neighbouring pair is not separated at 95 %."
     assert f"<p>{both} {apart}</p>" in html(found).replace("\u00a0", " ")

@@ -139,7 +139,7 @@ def test_all_that_is_missing_is_one_list_with_its_reasons(arena):
     view = page_view(record)
     assert view["missing"] == "Incomplete or left out"
     lines = view["left_out"]
-    gaps = "Cut short: battles to cross the lines between tiers. Bounds shown there hold; more time may narrow them."
+    gaps = "Cut short: battles to cross the lines between tiers."
     assert gaps in lines
     assert "What could mislead: failed: no luck." in lines
     assert "Interrupted: the effect of removing items." in lines
@@ -164,10 +164,10 @@ def test_places_that_chance_leaves_all_open_are_one_line_and_no_column(large):
     record |= {"bootstrap": None, "chance": {"lower": [1] * n, "upper": [n] * n, "level": 0.95, "neighbours": []}}
     found = board(record)
     assert "chance" not in keys(found)
-    assert "By chance, every item could have any place (95 % for all items at once)." in found["notes"]
+    assert "For all items at once, no place of any item can be ruled out (95 %)." in found["notes"]
     drawn = board({**record, "bootstrap": large["bootstrap"]})
     assert "chance" in keys(drawn)
-    assert any(note.endswith("for all items at once); the bars are for each item alone.") for note in drawn["notes"])
+    assert any(note.endswith("can be ruled out (95 %); the bars show each item alone.") for note in drawn["notes"])
     assert "places by chance" not in page_view({**record, "chance": {**record["chance"], "text": ""}})["missing"]
     record["chance"]["upper"] = [k + 2 for k in range(n - 1)] + [n]
     record["chance"]["lower"] = [max(k - 1, 1) for k in range(n)]

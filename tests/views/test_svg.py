@@ -38,6 +38,7 @@ from holdrank.words.names import in_text, named
 from holdrank.words.numbers import percent
 from holdrank.words.pictures import left_out
 from holdrank.words.prices import price
+from holdrank.words.tradeoffs import unknown_thresholds
 from page_records import large_record, votes_of
 
 HOSTILE = ["<img src=x onerror=alert(1)>", "a" * 900, "tab\there\x1b[31m", "\u202eright-to-left", "\"q\" & 'p'",
@@ -138,8 +139,12 @@ def test_a_threshold_of_which_nothing_is_known_is_counted_and_not_drawn(chosen):
     drawn = len(with_class(tradeoff(record), "hit"))
     found["lower"][middle], found["upper"][middle] = 0.0, None
     assert len(with_class(tradeoff(record), "hit")) == drawn - 1
-    assert "Not drawn: 1 threshold about which nothing is known within the time limit." in tradeoff_text(record)
-    assert "Not drawn" not in tradeoff_text(chosen)
+    assert "Trade-off: nothing is known about 1 of 4 thresholds within the time limit." in tradeoff_text(record)
+    assert "nothing is known" not in tradeoff_text(chosen)
+    assert [part.why for part in unknown_thresholds(record)] == [
+        "Trade-off: nothing is known about 1 of 4 thresholds within the time limit."
+    ]
+    assert unknown_thresholds(chosen) == []
 
 
 def test_curves_are_drawn_in_the_whole_votes_that_their_sentences_name(strict):

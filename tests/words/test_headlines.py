@@ -110,7 +110,7 @@ def test_the_fragile_is_called_fragile_and_the_firm_firm():
     chance = {"level": 0.95, "lower": [1, 1]}
     assert told([1, 2], many, total=500, chance=chance) == (
         "a is first; another winner takes 37 of 500 votes.",
-        "Proven minimum (7.4 %): 36 are not enough. By chance, either item could be first (95 %).",
+        "Proven minimum (7.4 %): 36 are not enough. Neither item can be ruled out as first (95 %).",
     )
     assert told([1, 2], many, total=500, chance={"level": 0.95, "lower": [1, 2]}) == (
         "a is firmly first; another winner takes 37 of 500 votes.",
@@ -237,7 +237,7 @@ def test_who_is_tied_is_one_sentence_in_both_senses():
     said = told([1, 2, 3], four, total=8931, form="battles", tiers=tiers, chance=some)[1]
     assert said.endswith("Tied with a: no item in its tier; by chance, c could be first too (95 %).")
     every = told([1, 2, 3], four, total=8931, tiers=tiers, chance={"level": 0.9, "lower": [1, 1, 1]})[1]
-    assert every.endswith("Tied with a: no item in its tier; by chance, no other item can be ruled out (90 %).")
+    assert every.endswith("no item in its tier; 8,931 votes cannot rule out any other item as first (90 %).")
     alone = told([1, 2, 3], four, total=8931, tiers=tiers, chance={"level": 0.95, "lower": [1, 2, 2]})[1]
     assert alone.endswith("Tied with a: no item, neither in its tier nor by chance (95 %).")
     shared = told([1, 2, 3], four, total=8931, tiers={"ranks": [1, 1, 2]}, chance=some)[1]

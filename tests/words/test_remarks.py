@@ -7,7 +7,13 @@ import pytest
 import holdrank as hr
 from holdrank.views.page import page_view
 from holdrank.words.headlines import subline
-from holdrank.words.remarks import other_winners_text, tied_by_chance, tied_by_chance_text, without_ties_text
+from holdrank.words.remarks import (
+    never_met_text,
+    other_winners_text,
+    tied_by_chance,
+    tied_by_chance_text,
+    without_ties_text,
+)
 
 
 def record_of(n=5, **more):
@@ -26,6 +32,16 @@ def test_one_rule_with_another_winner_and_none():
     assert other_winners_text(record_of(others=[other], tiers={"ranks": [1, 1, 2, 3, 4]})) == ""
     many = {"rule": "copeland", "ranks": [2, 1, 1, 1, 1]}
     assert other_winners_text(record_of(others=[many])).endswith(": m1, m2 and 2 more by Copeland.")
+
+
+def test_a_winner_that_never_met_the_item_that_threatens_it_is_named():
+    compared = [[0 if {i, j} == {0, 1} else 3 for j in range(5)] for i in range(5)]
+    record = record_of(attack={"after": [1, 1, 2, 3, 4]}, pairs={"compared": compared})
+    assert never_met_text(record) == "No battle compares m0 with m1: other items connect them."
+    assert never_met_text({**record, "attack": {"after": [2, 3, 1, 4, 5]}}) == ""  # these two met
+    assert never_met_text({**record, "attack": {"after": None}}) == ""
+    assert never_met_text({**record, "attack": None}) == ""
+    assert never_met_text({**record, "pairs": {"compared": [[7.0]]}}) == ""  # every pair as often
 
 
 def test_all_items_that_are_tied_by_chance_are_listed():

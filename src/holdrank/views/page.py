@@ -15,7 +15,7 @@ from holdrank.views.alternatives import optima_table, others_table, removal_tabl
 from holdrank.views.svg import PICTURES
 from holdrank.words.banners import banners, cut_short, file_name
 from holdrank.words.chance import neighbours_text
-from holdrank.words.facts import caption_text, claim_cells, column_words, consensus_text, key_numbers
+from holdrank.words.facts import caption_text, claim_cells, column_words, consensus_text, key_numbers, tier_rule_text
 from holdrank.words.headlines import FIRM_MEANS, subline, then_text
 from holdrank.words.ladders import ladder_of
 from holdrank.words.misleading import in_brief
@@ -26,8 +26,9 @@ from holdrank.words.numbers import number, percent, plural, span
 from holdrank.words.pictures import concerns, left_out
 from holdrank.words.prices import NOT_KNOWN, budget_text, price, price_text
 from holdrank.words.ratings import ALONE, rating_points, rating_texts, scale_text
-from holdrank.words.remarks import other_winners_text
+from holdrank.words.remarks import never_met_text, other_winners_text
 from holdrank.words.standings import about_text, chance_phrase
+from holdrank.words.tradeoffs import unknown_thresholds
 from holdrank.words.voters import deciding_text, lead_caption
 
 LONGEST_TEXT = 600  # characters of a note or a sentence
@@ -57,6 +58,7 @@ def page_view(record: Record) -> dict[str, Any]:
         "about": about_text(record),
         "banners": banners(record),
         "remarks": _remarks(record),
+        "tier_rule": tier_rule_text(record),
         "board": standings.board(record),
         "numbers": key_numbers(record),
         "reading": _reading(record),
@@ -108,7 +110,10 @@ def _wide(names: Sequence[str], items: int) -> set[str]:
 
 def _remarks(record: Record) -> list[tuple[str, str, str]]:
     """Return (text, anchor, text of the link) for the remarks below the headline."""
-    found = [(show(other_winners_text(record), LONGEST_TEXT), "rules", "Compare")]
+    found = [
+        (show(other_winners_text(record), LONGEST_TEXT), "rules", "Compare"),
+        (show(never_met_text(record), LONGEST_TEXT), "heatmap", "Pairs"),
+    ]
     return [remark for remark in found if remark[0]]
 
 
@@ -118,7 +123,7 @@ def _left_out(record: Record) -> list[LeftOut]:
         return []
     about = [picture for picture in PICTURES if concerns(picture.name, record)]
     found = [LeftOut(one.heading.lower(), why) for one in about if (why := left_out(one.name, record))]
-    found += [*standings.left_out(record), *untested(record)]
+    found += [*standings.left_out(record), *unknown_thresholds(record), *untested(record)]
     return [*cut_short(record, {part.what for part in found}), *found]
 
 

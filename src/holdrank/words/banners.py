@@ -109,9 +109,9 @@ def cut_short(record: Record, said: Collection[str]) -> list[LeftOut]:
         for step in record["steps"]
         if step["state"] != "done" and _LEFT_OUT.get(step["name"]) not in said
     ]
-    for state, begin, end in (("cut short", "Cut short", f". {_HOLD}."), ("interrupted", "Interrupted", ".")):
+    for state, begin in (("cut short", "Cut short"), ("interrupted", "Interrupted")):
         names = [what for step, what in parts if step["state"] == state]
-        found += [LeftOut(listed(names, len(names)), f"{begin}: {listed(names, len(names))}{end}")] if names else []
+        found += [LeftOut(listed(names, len(names)), f"{begin}: {listed(names, len(names))}.")] if names else []
     for step, what in parts:
         if step["state"] == "failed":
             found.append(LeftOut(what, f"{what[:1].upper()}{what[1:]}: failed: {show(step['note'], 200)}."))

@@ -76,15 +76,15 @@ def tied_text(names: Sequence[str], items: int, level: float) -> str:
     >>> tied_text(["a"], 9, 0.95), tied_text(["a", "b"], 9, 0.95)
     ('a is first beyond chance (95 %)', 'By chance, a or b could be first (95 %)')
     >>> tied_text(list("abcdef"), 9, 0.95), tied_text(["a", "b"], 2, 0.9), tied_text(list("abc"), 3, 0.95)
-    ('By chance, any of 6 items could be first (95 %)', 'By chance, either item could be first (90 %)', \
-'By chance, any of the 3 items could be first (95 %)')
+    ('By chance, any of 6 items could be first (95 %)', 'Neither item can be ruled out as first (90 %)', \
+'No item can be ruled out as first (95 %)')
     """
     at = f"({percent(level)})"
     if len(names) == 1:
         return f"{show(names[0], 60)} is first beyond chance {at}"
     if len(names) == items:
-        who = "either item" if items == 2 else f"any of the {items:,} items"
-    elif len(names) > _NAMED:
+        return f"{'Neither' if items == 2 else 'No'} item can be ruled out as first {at}"
+    if len(names) > _NAMED:
         who = f"any of {len(names):,} items"
     else:
         *first, last = (show(name, 60) for name in names)
@@ -92,28 +92,33 @@ def tied_text(names: Sequence[str], items: int, level: float) -> str:
     return f"By chance, {who} could be first {at}"
 
 
-def tied_first_text(top: Sequence[str], others: Sequence[str], items: int, level: float) -> str:
+def tied_first_text(top: Sequence[str], others: Sequence[str], items: int, level: float, cast: str) -> str:
     """Return who is tied for first, in both senses: who shares the first tier, and who else could be first by chance.
+
+    `cast` names all votes, for the case that they rule out no item.
 
     Examples
     --------
-    >>> tied_first_text(["a"], list("bcdef"), 9, 0.95)
+    >>> tied_first_text(["a"], list("bcdef"), 9, 0.95, "5 tasks")
     'Tied with a: no item in its tier; by chance, 5 other items could be first too (95 %).'
-    >>> tied_first_text(["a", "b"], ["c"], 9, 0.95), tied_first_text(["a"], [], 9, 0.95)
+    >>> tied_first_text(["a", "b"], ["c"], 9, 0.95, "5 tasks"), tied_first_text(["a"], [], 9, 0.95, "5 tasks")
     ('Tied for first: a and b, in one tier; by chance, c could be first too (95 %).', \
 'Tied with a: no item, neither in its tier nor by chance (95 %).')
+    >>> tied_first_text(["a"], ["b", "c"], 3, 0.95, "5 tasks")
+    'Tied with a: no item in its tier; 5 tasks cannot rule out any other item as first (95 %).'
     """
     at = f"({percent(level)})"
     if not others and len(top) == 1:
         return f"Tied with {top[0]}: no item, neither in its tier nor by chance {at}."
     who = f"{top[0]}: no item in its tier" if len(top) == 1 else f"{_several(top)}, in one tier"
+    tied = f"Tied {'with' if len(top) == 1 else 'for first:'} {who}"
     if len(others) > 1 and len(others) + len(top) == items:
-        more = "no other item can be ruled out"
-    elif len(others) > _NAMED_TIED:
+        return f"{tied}; {cast} cannot rule out any other item as first {at}."
+    if len(others) > _NAMED_TIED:
         more = f"{len(others):,} other items could be first too"
     else:
         more = f"{' or '.join(others)} could be first too" if others else "no other item could be first"
-    return f"Tied {'with' if len(top) == 1 else 'for first:'} {who}; by chance, {more} {at}."
+    return f"{tied}; by chance, {more} {at}."
 
 
 def _several(names: Sequence[str]) -> str:
@@ -177,14 +182,14 @@ def friedman_text(tasks: int, statistic: float, p: float) -> str:
     Examples
     --------
     >>> friedman_text(5, 8.4, 0.015)
-    'Friedman test over 5 tasks: 8.4, p = 0.015.'
+    'Friedman test over 5 tasks: statistic 8.4, p = 0.015.'
     >>> friedman_text(0, 0.0, 1.0)
     'Friedman test: no task scores all items.'
     """
     if not tasks:
         return "Friedman test: no task scores all items."
     chance = f"p {'' if p < _SMALLEST else '= '}{probability(p)}"
-    return f"Friedman test over {plural(tasks, 'task')}: {statistic:.4g}, {chance}."
+    return f"Friedman test over {plural(tasks, 'task')}: statistic {statistic:.4g}, {chance}."
 
 
 def critical_text(difference: float, level: float) -> str:

@@ -16,6 +16,10 @@ from holdrank.words.standings import overtaken_heading
 Record = dict[str, Any]
 
 _LONGEST = 600  # characters of a note or a sentence
+_JOINED_FIRST = {
+    "downward": "the group with the largest such difference is joined first",
+    "naive": "the closest neighbours are joined first",
+}
 
 
 def rule_text(record: Record) -> str:
@@ -107,3 +111,32 @@ def consensus_text(record: Record) -> str:
     proof = f"Proof: {show(found['proof'], _LONGEST)}." if found["proof"] else ""
     parts = (f"The ranking is by {rule_text(record)}.", sentence(found["status"]), alone, gap, proof)
     return " ".join(filter(None, parts))
+
+
+def tier_rule_text(record: Record) -> str:
+    """Return which items share a tier, and why neighbours within the threshold may not; nothing without tiers.
+
+    Examples
+    --------
+    >>> tiers = {"theta": 0.05, "merge": "naive"}
+    >>> tier_rule_text({"tiers": tiers, "consensus": {"rule": "kemeny"}})
+    'Items next to each other in the ranking share a tier if, for any two of them, the share of votes that prefers one \
+to the other differs from one half by no more than 0.05. Where such groups overlap, the closest neighbours are joined \
+first (naive merge). So two neighbours within the threshold may end up in different tiers.'
+    """
+    tiers = record["tiers"]
+    if not tiers:
+        return ""
+    model = record["consensus"]["rule"] == "bradley-terry"
+    share = "the win probability of the model" if model else "the share of votes that prefers one to the other"
+    if tiers["merge"] not in _JOINED_FIRST:
+        return (
+            f"Tiers are the smallest groups of which every item leads every item of a lower tier: {share} is above one "
+            f"half by more than {tiers['theta']:.3g} ({tiers['merge']} merge)."
+        )
+    first = _JOINED_FIRST[tiers["merge"]]
+    return (
+        f"Items next to each other in the ranking share a tier if, for any two of them, {share} differs from one half "
+        f"by no more than {tiers['theta']:.3g}. Where such groups overlap, {first} ({tiers['merge']} merge). So two "
+        "neighbours within the threshold may end up in different tiers."
+    )

@@ -155,7 +155,7 @@ def subline(record: Record) -> str:
         return " ".join(filter(None, ("How firmly was not tested within the time limit.", cut)))
     then = "" if _is_said(record) else then_text(record)
     sure = (_sure(record), then) if _open(record) else (then, _sure(record))
-    return " ".join(filter(None, (*sure, _first_gap(record), _chance(record), cut)))
+    return " ".join(filter(None, (*sure, _first_gap(record), _chance(record), _in_samples(record), cut)))
 
 
 def _is_said(record: Record) -> bool:
@@ -263,12 +263,20 @@ def _chance(record: Record) -> str:
         if record["tiers"] is None or len(top) == n or not set(top) & set(could):
             names = [record["items"][item] for item in could]
             return f"{tied_text(names, n, chance['level'])}."
-        return tied_first_text([show(record["items"][item], 40) for item in top], others, n, chance["level"])
+        votes = record["votes"]
+        cast = plural(votes["total"], noun_of(votes)) if votes["counts"] else f"these {noun_of(votes)}s"
+        return tied_first_text([show(record["items"][item], 40) for item in top], others, n, chance["level"], cast)
+    return ""
+
+
+def _in_samples(record: Record) -> str:
+    """Return how often the first place is kept in bootstrap samples."""
     drawn, top = record.get("bootstrap"), _top(record)
     if drawn is None or drawn["draws"] < LEAST_DRAWS or len(top) == len(record["items"]):
         return ""
     who = show(record["items"][top[0]], 40) if len(top) == 1 else "One of them"
-    return f"{who} is first in {percent(first_by_chance(record))} of {drawn['draws']:,} bootstrap samples."
+    share = first_by_chance(record)
+    return f"{who} is first in {'all' if share == 1 else f'{percent(share)} of'} {drawn['draws']:,} bootstrap samples."
 
 
 def first_by_chance(record: Record) -> float:

@@ -96,3 +96,26 @@ def without_ties_text(record: Record) -> str:
         f"Places and reach are those without tiers. {budget.capitalize()} can bring another item into the tier of "
         f"{in_text(record['items'][top[0]])}, but cannot put another item ahead."
     )
+
+
+def never_met_text(record: Record) -> str:
+    """Return that no battle compares the winner with the item that the attack puts beside or ahead of it; else nothing.
+
+    Examples
+    --------
+    >>> record = {"items": ["a", "b"], "consensus": {"ranks": [1, 2], "order": [0, 1], "rule": "bradley-terry"},
+    ...           "tiers": None, "attack": {"after": [2, 1]}, "pairs": {"compared": [[0, 0], [0, 0]]},
+    ...           "votes": {"format": "battles"}}
+    >>> never_met_text(record)
+    'No battle compares a with b: other items connect them.'
+    """
+    attack, order = record["attack"], record["consensus"]["order"]
+    if not attack or attack.get("after") is None or not record.get("pairs"):
+        return ""
+    top = first_items((record["tiers"] or record["consensus"])["ranks"], order)
+    new = [item for item in first_items(attack["after"], order) if item not in top]
+    compared = record["pairs"]["compared"]  # one number stands for all pairs where they are alike
+    if len(top) != 1 or len(new) != 1 or len(compared) < len(order) or compared[top[0]][new[0]]:
+        return ""
+    names = " with ".join(in_text(record["items"][item]) for item in (top[0], new[0]))
+    return f"No {noun_of(record['votes'])} compares {names}: other items connect them."

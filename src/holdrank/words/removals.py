@@ -72,11 +72,11 @@ def caption_text(shown: int, more: int) -> str:
     Examples
     --------
     >>> caption_text(3, 0), caption_text(10, 49)
-    ('Removals that change the order of the others', 'The 10 removals that change most; the record has 49 more')
+    ('Removals that change the order of the others', 'The 10 removals that change most; the JSON record has 49 more')
     """
     if not more:
         return "Removals that change the order of the others"
-    return f"The {shown} removals that change most; the record has {number(more)} more"
+    return f"The {shown} removals that change most; the JSON record has {number(more)} more"
 
 
 def changes_text(changing: int, winning: int, tried: int) -> str:

@@ -109,15 +109,14 @@ def anywhere_text(chance: Record, *, alone: bool) -> str:
     Examples
     --------
     >>> anywhere_text({"lower": [1, 1, 1], "upper": [3, 3, 3], "level": 0.95}, alone=False)
-    'By chance, every item could have any place (95 % for all items at once).'
+    'For all items at once, no place of any item can be ruled out (95 %).'
     >>> anywhere_text({"lower": [1, 1, 2], "upper": [3, 3, 3], "level": 0.95}, alone=True)
-    'By chance, almost every item could have almost any place (95 % for all items at once); the bars are for each item \
-alone.'
+    'For all items at once, hardly any place can be ruled out (95 %); the bars show each item alone.'
     """
     whole = set(chance["lower"]) == {1} and set(chance["upper"]) == {len(chance["upper"])}
-    who, where = ("every item", "any place") if whole else ("almost every item", "almost any place")
-    bars = "; the bars are for each item alone" if alone else ""
-    return f"By chance, {who} could have {where} ({percent(chance['level'])} for all items at once){bars}."
+    none = "no place of any item" if whole else "hardly any place"
+    bars = "; the bars show each item alone" if alone else ""
+    return f"For all items at once, {none} can be ruled out ({percent(chance['level'])}){bars}."
 
 
 def reach_legend(record: Record) -> str:

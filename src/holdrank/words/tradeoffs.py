@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from holdrank.arrays.tolerances import SAME
 from holdrank.errors import show
 from holdrank.status import TIERS_PRICED_UP_TO
-from holdrank.words.numbers import decimal, plural
+from holdrank.words.missing import LeftOut
+from holdrank.words.numbers import decimal, number, plural
 from holdrank.words.prices import NOT_KNOWN, price_text
 from holdrank.words.remarks import first_items
 
@@ -192,10 +193,18 @@ def tradeoff_text(record: Record) -> str:
     ]
     if known.best:
         lines.append(f"At θ = 0: loss {first.loss:.4g}, {_breaking(record, first)}.")
-    unknown = sum(robustness_text(record, one) == NOT_KNOWN for one in known.points)
-    if unknown:
-        lines.append(f"Not drawn: {plural(unknown, 'threshold')} about which nothing is known within the time limit.")
+    lines += [part.why for part in unknown_thresholds(record)]
     return "\n".join(filter(None, (*lines, reported_text(record))))
+
+
+def unknown_thresholds(record: Record) -> list[LeftOut]:
+    """Return the thresholds about which nothing is known, as one part that the page leaves out; none if all are."""
+    known = weighed(record) if record["tradeoff"] else None
+    unknown = [] if known is None else [one for one in known.points if robustness_text(record, one) == NOT_KNOWN]
+    if known is None or not unknown:
+        return []
+    many = f"{number(len(unknown))} of {plural(len(known.points), 'threshold')}"
+    return [LeftOut("thresholds", f"Trade-off: nothing is known about {many} within the time limit.")]
 
 
 def reported_text(record: Record) -> str:

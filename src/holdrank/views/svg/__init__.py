@@ -83,15 +83,15 @@ PICTURES = (
     Picture(
         "tradeoff",
         "Trade-off",
-        "Wider tiers fit the votes less well but are harder to break. Each point is a threshold θ, with a bar up to "
-        "the upper bound where only bounds are known. The line is the most that is proven at each loss.",
+        "Wider tiers fit the votes less well, and are often harder to break. Each point is a threshold θ, with a bar "
+        "up to the upper bound where only bounds are known. The line is the most that is proven at each loss.",
         tradeoff,
         tradeoff_text,
     ),
     Picture(
         "attack",
         "Minimal attack",
-        "The order before and after the smallest known attack on the first place.",
+        "The order before and after the attack on the first place.",
         attack,
         attack_text,
     ),
