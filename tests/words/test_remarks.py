@@ -39,6 +39,10 @@ def test_a_winner_that_never_met_the_item_that_threatens_it_is_named():
     record = record_of(attack={"after": [1, 1, 2, 3, 4]}, pairs={"compared": compared})
     assert never_met_text(record) == "No battle compares m0 with m1: other items connect them."
     assert never_met_text({**record, "attack": {"after": [2, 3, 1, 4, 5]}}) == ""  # these two met
+    turned = {"order": [4, 3, 2, 1, 0], "ranks": [5, 4, 3, 2, 1]}  # counts of pairs stand in the order of places
+    assert never_met_text({**record, "consensus": turned, "attack": {"after": [5, 4, 3, 1, 1]}}) == (
+        "No battle compares m4 with m3: other items connect them."
+    )
     assert never_met_text({**record, "attack": {"after": None}}) == ""
     assert never_met_text({**record, "attack": None}) == ""
     assert never_met_text({**record, "pairs": {"compared": [[7.0]]}}) == ""  # every pair as often

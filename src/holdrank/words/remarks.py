@@ -114,8 +114,10 @@ def never_met_text(record: Record) -> str:
         return ""
     top = first_items((record["tiers"] or record["consensus"])["ranks"], order)
     new = [item for item in first_items(attack["after"], order) if item not in top]
-    compared = record["pairs"]["compared"]  # one number stands for all pairs where they are alike
-    if len(top) != 1 or len(new) != 1 or len(compared) < len(order) or compared[top[0]][new[0]]:
+    compared = record["pairs"]["compared"]  # by places; one number stands for all pairs where they are alike
+    if len(top) != 1 or len(new) != 1 or len(compared) < len(order):
+        return ""
+    if compared[order.index(top[0])][order.index(new[0])]:
         return ""
     names = " with ".join(in_text(record["items"][item]) for item in (top[0], new[0]))
     return f"No {noun_of(record['votes'])} compares {names}: other items connect them."
