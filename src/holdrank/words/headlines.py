@@ -109,7 +109,7 @@ def _change(record: Record, look: _Look) -> tuple[str, str]:
     if not new:
         third = _NEXT.get(len(top), "another")
         alone = _ANOTHER if record["tiers"] is None else _ENDED
-        return alone if len(top) == 1 else (f"bring in {third}", f"{'adding' if look.brief else 'bringing in'} {third}")
+        return alone if len(top) == 1 else (f"bring in {third}", f"{'letting in' if look.brief else 'bringing in'} {third}")
     if look.then:
         who = listed([show(record["items"][item], look.width) for item in new], _THEN)
     else:
@@ -118,7 +118,7 @@ def _change(record: Record, look: _Look) -> tuple[str, str]:
     if not set(top) & set(after):
         return f"put {who} first", f"putting {who} first"
     if len(top) > 1:
-        return f"bring in {who}", f"{'adding' if look.brief else 'bringing in'} {who}"
+        return f"bring in {who}", f"{'letting in' if look.brief else 'bringing in'} {who}"
     return f"tie it with {who}", f"tying it with {who}"
 
 
