@@ -106,10 +106,11 @@ def _change(record: Record, look: _Look) -> tuple[str, str]:
         apart = "them" if n == 2 else "two"
         return f"separate {apart}", f"separating {apart}"
     new = [item for item in after if item not in top]
+    bringing = "letting in" if look.brief else "bringing in"
     if not new:
         third = _NEXT.get(len(top), "another")
         alone = _ANOTHER if record["tiers"] is None else _ENDED
-        return alone if len(top) == 1 else (f"bring in {third}", f"{'letting in' if look.brief else 'bringing in'} {third}")
+        return alone if len(top) == 1 else (f"bring in {third}", f"{bringing} {third}")
     if look.then:
         who = listed([show(record["items"][item], look.width) for item in new], _THEN)
     else:
@@ -118,7 +119,7 @@ def _change(record: Record, look: _Look) -> tuple[str, str]:
     if not set(top) & set(after):
         return f"put {who} first", f"putting {who} first"
     if len(top) > 1:
-        return f"bring in {who}", f"{'letting in' if look.brief else 'bringing in'} {who}"
+        return f"bring in {who}", f"{bringing} {who}"
     return f"tie it with {who}", f"tying it with {who}"
 
 
