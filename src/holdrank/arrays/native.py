@@ -6,14 +6,15 @@ where an order that does not fit its matrix may loop for ever. While a loop runs
 
 from __future__ import annotations
 
+import ast
 import ctypes
+import operator
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from types import CodeType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -71,12 +72,22 @@ _ARRAYS = {
 }
 _NUMBERS: dict[str, Any] = {"f": ctypes.c_double, "i": ctypes.c_int64}
 
+Formula: TypeAlias = Callable[[Mapping[str, int]], int]
+_OPERATIONS: dict[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.LShift: operator.lshift,
+    ast.Pow: operator.pow,
+}
+
 
 class Size(NamedTuple):
     """How many numbers an array must have: a formula of the whole numbers with names."""
 
     text: str
-    code: CodeType
+    number: Formula
     or_more: bool
 
 
@@ -99,8 +110,21 @@ def parsed(text: str) -> Signature:
         kinds += "i" if named else kind
         names.append(kind if named else "")
         formula = size.removesuffix(":")
-        sizes.append(Size(size, compile(formula, parameter, "eval"), size != formula) if size else None)
+        sizes.append(Size(size, _formula(ast.parse(formula, mode="eval").body), size != formula) if size else None)
     return Signature(result, kinds, names, sizes)
+
+
+def _formula(node: ast.expr) -> Formula:
+    """Return a formula as a function of the numbers with names."""
+    match node:
+        case ast.Constant(value=int(value)):
+            return lambda _: value
+        case ast.Name(id=name):
+            return operator.itemgetter(name)
+        case ast.BinOp(left=left, op=sign, right=right):
+            do, one, other = _OPERATIONS[type(sign)], _formula(left), _formula(right)
+            return lambda numbers: do(one(numbers), other(numbers))
+    raise ValueError(f"{ast.unparse(node)} is not a formula of whole numbers")
 
 
 def call(name: str, *given: Any) -> Any:
@@ -121,16 +145,13 @@ def call(name: str, *given: Any) -> Any:
                 numbers[named] = values[-1]
     for size, one in zip(signature.sizes, given, strict=True):
         if size is not None:
-            wanted = eval(size.code, _NO_BUILTINS, numbers)
+            wanted = size.number(numbers)
             if one.size != wanted and not (size.or_more and one.size > wanted):
                 raise ValueError(f"{name} takes an array of {size.text} = {wanted} numbers, not of {one.size}")
     found = function(*values)
     if found == -1:  # no loop returns it otherwise
         raise MemoryError(f"no memory for {name}")
     return found
-
-
-_NO_BUILTINS: dict[str, Any] = {"__builtins__": {}}
 
 
 @cache
