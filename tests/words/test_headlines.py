@@ -237,7 +237,9 @@ def test_who_is_tied_is_one_sentence_in_both_senses():
     said = told([1, 2, 3], four, total=8931, form="battles", tiers=tiers, chance=some)[1]
     assert said.endswith("Tied with a: no item in its tier; by chance, c could be first too (95 %).")
     every = told([1, 2, 3], four, total=8931, tiers=tiers, chance={"level": 0.9, "lower": [1, 1, 1]})[1]
-    assert every.endswith("no item in its tier; 8,931 votes cannot rule out any other item as first (90 %).")
+    assert every.endswith(
+        "no item in its tier; with 8,931 votes, a test of all items at once rules out no other (90 %)."
+    )
     alone = told([1, 2, 3], four, total=8931, tiers=tiers, chance={"level": 0.95, "lower": [1, 2, 2]})[1]
     assert alone.endswith("Tied with a: no item, neither in its tier nor by chance (95 %).")
     shared = told([1, 2, 3], four, total=8931, tiers={"ranks": [1, 1, 2]}, chance=some)[1]

@@ -105,7 +105,7 @@ def tied_first_text(top: Sequence[str], others: Sequence[str], items: int, level
     ('Tied for first: a and b, in one tier; by chance, c could be first too (95 %).', \
 'Tied with a: no item, neither in its tier nor by chance (95 %).')
     >>> tied_first_text(["a"], ["b", "c"], 3, 0.95, "5 tasks")
-    'Tied with a: no item in its tier; 5 tasks cannot rule out any other item as first (95 %).'
+    'Tied with a: no item in its tier; with 5 tasks, a test of all items at once rules out no other (95 %).'
     """
     at = f"({percent(level)})"
     if not others and len(top) == 1:
@@ -113,7 +113,7 @@ def tied_first_text(top: Sequence[str], others: Sequence[str], items: int, level
     who = f"{top[0]}: no item in its tier" if len(top) == 1 else f"{_several(top)}, in one tier"
     tied = f"Tied {'with' if len(top) == 1 else 'for first:'} {who}"
     if len(others) > 1 and len(others) + len(top) == items:
-        return f"{tied}; {cast} cannot rule out any other item as first {at}."
+        return f"{tied}; with {cast}, a test of all items at once rules out no other {at}."
     if len(others) > _NAMED_TIED:
         more = f"{len(others):,} other items could be first too"
     else:
